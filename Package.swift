@@ -22,11 +22,17 @@ let rooms: [(name: String, dependencies: [Target.Dependency])] = [
   ("Migrations", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "MappingModels", grdb]),
   ("Applications", ["RunSupport", "Codecs", "CoreDataModel", "MappingModels", "Migrations"]),
   ("StoreVerification", ["RunSupport", "CoreDataModel", "CoreDataStore", grdb]),
-  ("StoreSamples", ["RunSupport", "CoreDataModel", "CoreDataStore", "Migrations"]),
+  (
+    "StoreSamples",
+    ["RunSupport", "CoreDataModel", "CoreDataStore", "Migrations", "StoreExports", "StoreVerification"]
+  ),
   ("StoreExports", ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations"]),
   (
     "StoreImports",
-    ["RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations", "StoreExports", "StoreVerification"]
+    [
+      "RunSupport", "Codecs", "CoreDataModel", "CoreDataStore", "Migrations", "MigrationJobs", "StoreExports",
+      "StoreVerification",
+    ]
   ),
   (
     "MigrationJobs",

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 
-from .measure import contest, ratio, remove, summary
+from .measure import COPY, contest, ratio, remove, summary
 
 # Of versions whose path is not inferred, so many are tried.
 TRIED = 6
@@ -32,9 +32,9 @@ def race(bench, rows):
         print(f"no models in {place}: set GODWIT_CORPUS to a folder with models of applications", file=sys.stderr)
         return None
     races = [line for path in paths for line in [_bundle(bench, path, rows)] if line]
-    mean = math.exp(sum(math.log(line["ratio"]["median"]) for line in races) / len(races))
+    means = {key: math.exp(sum(math.log(line[key]["median"]) for line in races) / len(races)) for key in ("ratio", "copy")}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
-            "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races, "mean": mean}
+            "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races, "mean": means["ratio"], "copy": means["copy"]}
 
 
 def _call(bench, *words):
@@ -62,21 +62,35 @@ def _bundle(bench, path, rows):
 
 
 def _contest(bench, path, command, between, count, source):
-    """SQL reads a copy of the result: what a hand-written migration has to write at least."""
+    """SQL reads a copy of the result: what a hand-written migration has to write at least. A plain copy of it is as fast as a disk and a
+    file system are. None if nothing of the source is left in it."""
     result, script = os.path.join(bench.folder, "corpus-result.sqlite"), os.path.join(bench.folder, "corpus.sql")
     remove(result)
     os.rename(bench.output, result)
+    if not _has_objects(result):
+        print(f"{path}: {between[1]} keeps nothing of {between[0]}, so there is nothing to race for", file=sys.stderr)
+        remove(source)
+        remove(result)
+        return None
     indexes = _write(script, result)
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    samples = contest(f"{name} {' to '.join(between)}", {"godwit": command, "SQL": sql}, bench.output, bench.rounds)
+    samples = contest(f"{name} {' to '.join(between)}", {"godwit": command, "SQL": sql, COPY: bench.copy(result)}, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
-            "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"])}
+            "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"]), "copy": ratio(entries["SQL"], entries[COPY])}
     for used in (source, result, script):
         remove(used)
     return line
+
+
+def _has_objects(path):
+    store = sqlite3.connect(path)
+    tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z[^_]*'")]
+    found = any(store.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in tables)
+    store.close()
+    return found
 
 
 def _write(script, result):

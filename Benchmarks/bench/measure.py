@@ -6,6 +6,9 @@ import subprocess
 import sys
 import time
 
+# What no migration can do without: writing its result, without a thought.
+COPY = "cp + sync"
+
 
 class Failed(Exception):
     """A command ended with an error."""
@@ -32,7 +35,8 @@ def remove(path):
         if os.path.exists(name):
             os.remove(name)
     # What a run that failed left behind.
-    shutil.rmtree(os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.godwit"), ignore_errors=True)
+    for suffix in ("godwit", "godwit-import"):
+        shutil.rmtree(os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{suffix}"), ignore_errors=True)
 
 
 def contest(name, contestants, output, rounds, check=None):

@@ -1,9 +1,9 @@
 """RESULTS.md."""
-from . import targets
-from .measure import ratio
+from . import imports, targets
+from .measure import COPY, ratio
 from .postgres import PGLOADER
 from .small import LIST
-from .works import COPY, NONE, SQL
+from .works import NONE, SQL
 
 MIB = 1 << 20
 KEPT = "\n## Campaigns\n"
@@ -39,6 +39,18 @@ def _loads(result):
     return lines
 
 
+def _imports(result):
+    """Rates, beside the prepared INSERT of the same form."""
+    entries = result["entries"]
+    lines = ["| | median s | min | max | rows a second | CPU s | × INSERT | peak RSS |", "|---|---|---|---|---|---|---|---|"]
+    for name, entry in entries.items():
+        wall, peer = entry["wall"], next(imports.program(form) for form in imports.FORMS if name.endswith(form))
+        lines.append(
+            f"| {name} | {wall['median']:.2f} | {wall['min']:.2f} | {wall['max']:.2f} | {result['rows'] / wall['median']:,.0f} "
+            f"| {entry['cpu']:.2f} | {_relative(entries, name, peer, True)} | {entry['rss'] / MIB:.1f} MiB |")
+    return lines
+
+
 def _forecasts(result):
     """Foreseen and found, a store a line."""
     def of(row, what, unit):
@@ -69,14 +81,22 @@ def _stores(result):
 
 def _races(result):
     """A bundle a line."""
-    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | peak RSS |", "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | cp + sync s | SQL ÷ cp | peak RSS |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for race in result["races"]:
         own, sql, times = race["entries"]["godwit"], race["entries"]["SQL"], race["ratio"]
         lines.append(
             f"| {race['name']} | {race['from']} | {race['to']} | {race['versions']} | {race['bytes'] / MIB:,.0f} | {race['indexes']} "
             f"| {own['wall']['median']:.2f} | {sql['wall']['median']:.2f} | {times['median']:.2f} ({times['min']:.2f}–{times['max']:.2f}) "
-            f"| {own['rss'] / MIB:.1f} MiB |")
-    return lines
+            f"| {_copy(race)} | {own['rss'] / MIB:.1f} MiB |")
+    if "copy" not in result:
+        return lines
+    return lines + ["", f"SQL took {result['copy']:.2f} × as long as cp and sync of the same result, geometric mean: no migration can be faster than that."]
+
+
+def _copy(race):
+    """What a copy of the result took; results of before have none."""
+    return f"{race['entries'][COPY]['wall']['median']:.2f} | {race['copy']['median']:.2f}" if "copy" in race else "– | –"
 
 
 def _work(work, result):
@@ -102,6 +122,8 @@ def _work(work, result):
         lines += ["", *_races(result)]
     elif work == "postgres":
         lines += ["", *_loads(result)]
+    elif work == "import":
+        lines += ["", *_imports(result)]
     elif "stores" in result:
         lines += ["", *_stores(result)]
     elif result["entries"]:

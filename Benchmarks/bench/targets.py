@@ -1,5 +1,5 @@
 """What is to be reached, and whether it is."""
-from . import postgres, small
+from . import imports, postgres, small
 from .measure import ratio
 from .sources import CHECK, HASH
 from .works import ALL_STEPS, CLASSES, COPY, FULL, NONE, ONE_STEP, PROVED, ROOMY, SQL
@@ -74,6 +74,12 @@ def _postgres(entries, result):
     return rows + [_at_most("postgres", "peak RSS", max(peaks) / MIB, 64, "MiB")]
 
 
+def _imports(entries):
+    rows = [_at_least("import", f"faster than {imports.SHELL[form]}", _times(entries, imports.SHELL[form], imports.own(form)), 6)
+            for form in imports.FORMS if imports.SHELL[form] in entries]
+    return rows + [_at_most("import", "peak RSS", max(entries[imports.own(form)]["rss"] for form in imports.FORMS) / MIB, 64, "MiB")]
+
+
 def _corpus(work, result):
     mean, least = (6, 4) if work == "corpus" else (4, 2)
     ratios = [line["ratio"]["median"] for line in result["races"]]
@@ -99,6 +105,8 @@ def of(work, result):
         return _corpus(work, result)
     if work == "postgres":
         return _postgres(entries, result)
+    if work == "import":
+        return _imports(entries)
     if work == "swift":
         return [_at_most(work, f"seconds of {name}", entries[name]["wall"]["median"], most, "s") for name, most in ((HASH, 0.15), (CHECK, 3))]
     if "stores" in result:

@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from . import corpus, forecasts, postgres, small, sources
+from . import corpus, forecasts, imports, postgres, small, sources
 from . import stores as data
-from .measure import Failed, contest, measure, remove, spread, summary
+from .measure import COPY, Failed, contest, measure, remove, spread, summary
 
 NONE, PROVED, FULL = "godwit, --verify none", "godwit", "godwit, --verify full"
 SQLITE = "godwit, --verify sqlite"
@@ -14,7 +14,6 @@ SQL = "SQL"
 SWIFT = "godwit, --verify none, policies in Swift"
 CLASSES = "godwit, --verify none, the policy as a class of Core Data"
 ROOMY = "godwit with --memory 2G, --verify none"
-COPY = "cp + sync"
 
 PLAIN = ["SELECT * FROM ZROW ORDER BY Z_PK", "SELECT * FROM Z_PRIMARYKEY"]
 KEYED = PLAIN + ["SELECT * FROM ZGROUP ORDER BY Z_PK", "SELECT * FROM ZOWNER ORDER BY Z_PK"]
@@ -260,6 +259,7 @@ WORKS = {
     "blob": blob,
     "plan": plans,
     "postgres": postgres.load,
+    "import": imports.race,
     "swift": sources.check,
 }
 

@@ -22,6 +22,8 @@ enum Advice {
     .badStore:
       "The store was only read. Take another copy of it, or restore a backup; SQLite's PRAGMA integrity_check tells more",
     .noSuchFile: "Check the path: it is taken from the folder that the command runs in",
+    .xmlStore:
+      "Make an SQLite store of it first: `godwit migrate`, with its models behind --models and a path behind --output",
     .badModel: "Open the model in Xcode and save it again, or name another file with --models",
     .badMapping: "Correct the mapping model; of mapping files, `godwit mapping check` finds such faults",
     .noModel: "Name the application's models, all versions of them, with --models",

@@ -17,16 +17,25 @@ struct ApplicationText {
     var lines = ["\(map.path): \(map.kind), \(counts.joined(separator: ", "))"] + map.models.flatMap(Self.lines)
     lines += list("mapping models that make no step of these models:", map.unusedMappings.map(Self.line))
     lines += list(
-      "policies that no mapping model names:", map.policies.filter { !$0.isNamed }.map { "\($0.name): \($0.source)" })
+      "policies that no mapping model names:",
+      map.policies.filter { !$0.isNamed }.map { policy in
+        "\(policy.name): \(policy.source)" + (policy.obstacle.map { "; it cannot be compiled here: \($0)" } ?? "")
+      })
     lines += list("a program that has the policies:", [buildCommand].compactMap { $0 })
     lines += list("not read:", map.problems.map { "\($0.path): " + Self.indented($0.reason, "    ") })
+    if map.models.isEmpty, mappings + map.unusedMappings.count + map.policies.count + map.problems.count == 0 {
+      lines.append(
+        "nothing of Core Data or SwiftData is here: name the folder that has the sources, an .app, an .ipa or an "
+          + ".xcarchive")
+    }
     return lines.joined(separator: "\n")
   }
 
-  /// Makes a program of the policies that mapping models name and this program does not have; nil if there are none.
+  /// Makes a program of the policies that mapping models name, that this program does not have, and that can be
+  /// compiled; nil if there are none.
   private var buildCommand: String? {
     let sources = Set(
-      map.policies.filter { $0.isNamed && !$0.isAvailable }.compactMap { policy in
+      map.policies.filter { $0.isNamed && !$0.isAvailable && $0.obstacle == nil }.compactMap { policy in
         policy.source.lastIndex(of: ":").map { FilePaths.join(map.path, String(policy.source[..<$0])) }
       })
     guard !sources.isEmpty else { return nil }
@@ -66,9 +75,15 @@ struct ApplicationText {
   private static func policies(_ step: ApplicationMap.Step) -> [String] {
     step.mappings.filter { !$0.isReplaced }.flatMap(\.policies).map { policy in
       let place = policy.source ?? "no source here"
-      let state = policy.isAvailable ? "this program has it" : "this program does not have it"
-      return "      \(policy.entityMapping) needs the policy \(policy.name): \(place); \(state)"
+      return "      \(policy.entityMapping) needs the policy \(policy.name): \(place); \(state(policy))"
     }
+  }
+
+  private static func state(_ policy: ApplicationMap.NeededPolicy) -> String {
+    if policy.isAvailable { return "this program has it" }
+    let lacking = "this program does not have it"
+    if let obstacle = policy.obstacle { return "\(lacking), and it cannot be compiled here: \(obstacle)" }
+    return policy.source == nil ? lacking : "\(lacking), and it can be compiled"
   }
 
   private static func line(_ mapping: ApplicationMap.UnusedMapping) -> String {

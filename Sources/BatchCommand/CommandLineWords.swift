@@ -4,8 +4,18 @@ import Synchronization
 /// The words of the command at work, for advice that repeats it. A process may run one after the other.
 enum CommandLineWords {
   private static let words = Mutex<[String]>([])
+  private static let ofList = Mutex(false)
 
-  static func begin(_ line: [String]) { words.withLock { $0 = line } }
+  /// What a list says to its own processes alone: no advice repeats it.
+  static let brief = "--brief"
+
+  static func begin(_ line: [String], isOfList: Bool = false) {
+    words.withLock { $0 = line.filter { $0 != brief } }
+    ofList.withLock { $0 = isOfList }
+  }
+
+  /// Whether a list runs the command for one of its stores. It looks itself which of their files are there.
+  static var isOfList: Bool { ofList.withLock(\.self) }
 
   /// The line as it is.
   static var line: [String] { words.withLock(\.self) }

@@ -18,11 +18,13 @@ enum CommandWords {
   static func parse(
     _ words: [String], by root: any ParsableCommand.Type, options: (_ line: [String]) throws -> Set<String>
   ) throws -> any ParsableCommand {
+    ProjectFile.seen = nil
     if let unknown = unknownCommand(words, of: root) { throw unknown }
     let (command, line) = try parsed(words, by: root)
-    guard let models = command as? any ModelCommand, !models.named.ignoresConfig,
+    guard let models = command as? any ModelCommand, models.readsProject, !models.named.ignoresConfig,
       let file = try ProjectFile.find(named: models.named.config, store: models.place)
     else { return command }
+    ProjectFile.seen = file.path
     let added = try ProjectOptions(file, line: line, takesMappings: models.takesMappings, options: options(line))
     guard !added.words.isEmpty else { return command }
     do {

@@ -66,7 +66,8 @@ enum Console {
   }
 
   static func duration(_ seconds: Double) -> String {
-    let total = Int(seconds.rounded())
+    // A quotient may be any number.
+    let total = Int(exactly: seconds.rounded()) ?? Int.max
     if total < 60 { return "\(total) s" }
     if total < 3600 { return "\(total / 60) min \(total % 60) s" }
     return "\(total / 3600) h \(total % 3600 / 60) min"

@@ -33,7 +33,12 @@ extension OrderCommand {
   ) throws {
     guard let store else { return try give(list, text) }
     let job = MigrationJob(policies: Program.policies)
-    if try !job.orderLoad(store, change) { try job.order(store, change) }
+    do {
+      if try !job.orderImport(store, change), try !job.orderLoad(store, change) { try job.order(store, change) }
+    } catch let error as BatchError where error.code == .refused {
+      if try StatusCommand.status(job, store).state == .none { try MissingStore.refuse(store) }
+      throw error
+    }
     // A person wants to know that it was heeded.
     for _ in 0..<30 {
       usleep(100_000)

@@ -2,14 +2,16 @@ import ArgumentParser
 import Batch
 
 /// A command on a store; `changed` is the path that it changes, nil when it only looks. `json`: its output is for
-/// programs.
+/// programs. `onlyReads`: nobody has to be told that it wrote nothing.
 protocol StoreCommand: ParsableCommand {
   var changed: String? { get }
   var json: Bool { get }
+  var onlyReads: Bool { get }
 }
 
 extension StoreCommand {
   var json: Bool { false }
+  var onlyReads: Bool { changed == nil }
 }
 
 /// How a command fails: what happened, what is left behind and what leads on, for a person and for a program.
@@ -24,6 +26,13 @@ enum Failure {
       return told
     }
     return MigrationJob(policies: Program.policies).settled(told, at: path)
+  }
+
+  /// What a person reads of it.
+  static func text(_ told: BatchError, by command: (any StoreCommand)?) -> String {
+    var shown = told
+    if command?.onlyReads == true, shown.effect == .nothingWritten { shown.effect = nil }
+    return "\(Program.name): \(shown)"
   }
 }
 

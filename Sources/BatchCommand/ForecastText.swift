@@ -8,14 +8,14 @@ struct ForecastText {
 
   var lines: [String] {
     var lines = [
-      "estimate, from a trial of \(Console.count(forecast.sampledRows)) rows: \(Self.seconds(forecast.seconds)), "
+      "estimate, from a trial of \(forecast.sampledRows.counted("row")): \(Self.seconds(forecast.seconds)), "
         + "at the peak \(Console.size(forecast.peakDisk)) of disk and \(Console.size(forecast.peakMemory)) of memory"
     ]
     for (index, step) in forecast.steps.enumerated() {
       lines.append("  step \(index + 1): \(Self.seconds(step.seconds)), a store of \(Console.size(step.bytes))")
       for part in step.parts {
         lines.append(
-          "    \(part.name): \(Self.seconds(part.seconds)), \(Console.count(part.rowsRead)) rows read, "
+          "    \(part.name): \(Self.seconds(part.seconds)), \(part.rowsRead.counted("row")) read, "
             + "\(Console.count(part.rowsWritten)) written")
       }
       for (entity, count) in step.objects.sorted(by: { $0.key < $1.key }) where count.least < count.most {

@@ -41,22 +41,25 @@ public struct GodwitCommand: ParsableCommand {
   /// Runs a command; nil stands for the program's own arguments. Returns the exit code.
   private static func run(_ words: [String]?, _ repeated: inout RepeatedOptions) -> Int32 {
     var running: (any StoreCommand)?
-    defer { UnpackedArchive.removeAll() }
+    var models: ModelArguments?
+    // An unpacked archive is there until the command ends.
+    defer { UnfinishedFiles.removeAll() }
     do {
       try ProcessSignals.refuseTooFewFiles()
       if words == nil { try lookAtArguments() }
       let line = words ?? Array(CommandLine.arguments.dropFirst())
-      CommandLineWords.begin(line)
+      CommandLineWords.begin(line, isOfList: words != nil)
       var command = try repeated.parse(line, by: Self.self) { try CommandShape.root().inner($0).optionWords }
       running = command as? any StoreCommand
+      models = (command as? any ModelCommand)?.named
       ProgramPages.release()
-      try command.run()
+      try ProcessSignals.removingUnfinished { try command.run() }
       return 0
     } catch let code as ExitCode {
       return code.rawValue
     } catch let error where ExitCodes.isOurs(error) {
-      let told = Failure.told(error, by: running)
-      Console.error("\(Program.name): \(told)")
+      let told = XMLSource.completing(Failure.told(error, by: running), models)
+      Console.error(Failure.text(told, by: running))
       if running?.json == true, let document = try? JSONOutput.text(FailureDocument(told)) { Console.print(document) }
       return told.exitCode
     } catch {

@@ -29,6 +29,7 @@ struct InitCommand: StoreCommand {
   @Flag(name: .long, help: "Replace a file that is there.") var force = false
 
   var changed: String? { nil }
+  var onlyReads: Bool { false }
 
   func run() throws {
     try OutputPath("--output", output).check([store].compactMap(\.self))

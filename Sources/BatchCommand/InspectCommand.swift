@@ -45,7 +45,7 @@ struct InspectCommand: StoreCommand, ModelCommand {
     lines.append(
       "  database     \(Console.size(size)) in pages of \(found.pageSize), auto_vacuum \(found.autoVacuum), \(found.encoding)"
     )
-    lines.append("  journal      \(found.journalMode), \(found.walFrames) pages in the -wal file")
+    lines.append("  journal      \(found.journalMode), \(found.walFrames.counted("page")) in the -wal file")
     lines.append("  entities     number, rows, version hash")
     lines += found.entities.map(entity)
     if !found.tables.isEmpty { lines.append("  other tables") }
@@ -58,7 +58,7 @@ struct InspectCommand: StoreCommand, ModelCommand {
     lines.append("  indexes      \(found.indexes)")
     if !found.triggers.isEmpty { lines.append("  triggers     \(found.triggers.joined(separator: ", "))") }
     if let data = found.externalData {
-      lines.append("  external     \(data.references) values in files, \(data.inline) in their rows")
+      lines.append("  external     \(data.references.counted("value")) in files, \(data.inline.grouped) in rows")
     }
     lines += found.problems.map { "  problem: \($0)" }
     return (lines + found.traps.map { "  warning: \($0)" }).joined(separator: "\n")
@@ -90,7 +90,7 @@ struct InspectCommand: StoreCommand, ModelCommand {
   }
 
   private static func table(_ table: StoreInspection.Table) -> String {
-    let rows = table.rows.map { ", \(Console.count($0, isEstimate: table.isEstimate)) rows" } ?? ""
+    let rows = table.rows.map { ", \(Console.count($0, isEstimate: table.isEstimate)) \($0.verb("row", "rows"))" } ?? ""
     return "    \(table.name): \(table.relationship.map { "links of \($0)" } ?? table.kind.rawValue)\(rows)"
   }
 }

@@ -52,6 +52,12 @@ struct MappingConvertCommand: ModelCommand {
 
   func run() throws {
     let models = try MappingModelReader.read(path: path)
+    guard !MappingModelReader.isFile(path) else {
+      throw BatchError(
+        .badMapping, "this is a mapping file already",
+        hint: "Check it with \(ProgramName.command(["mapping", "check", path] + named.arguments))",
+        effect: .nothingWritten, path: path)
+    }
     guard models.count == 1 else {
       throw BatchError(
         .badMapping, "the folder holds \(models.count) mapping models", hint: "Name one of them", path: path)
@@ -94,15 +100,19 @@ struct MappingCheckCommand: ModelCommand {
     }
     guard problems.isEmpty else {
       let path = paths.count == 1 ? paths[0] : nil
-      throw BatchError(.badMapping, problems.joined(separator: "\n"), hint: Self.hint, path: path)
+      // The path names it already.
+      if path != nil, mappings.count == 1 { problems = problems.map { $0.withoutName(mappings[0].name) } }
+      throw BatchError(.badMapping, problems.joined(separator: "\n"), hint: Self.hint(paths), path: path)
     }
   }
 
-  private static let hint = "Correct the mapping model"
+  private static func hint(_ paths: [String]) -> String {
+    "Correct the mapping \(paths.allSatisfy(MappingModelReader.isFile) ? "file" : "model")"
+  }
 
   private static func tell(_ undecided: [String]) {
     guard !undecided.isEmpty else { return }
-    Console.print("  \(undecided.count.counted("value")) to decide before a store can be migrated:")
+    Console.print("  \(undecided.count.counted("property", "properties")) to decide before a store can be migrated:")
     for text in undecided { Console.print("    \(text)") }
   }
 
@@ -111,7 +121,7 @@ struct MappingCheckCommand: ModelCommand {
     do { return try MappingModelReader.read(path: path) } catch var error as BatchError
       where error.code == .badMapping && error.hint == nil
     {
-      error.hint = hint
+      error.hint = hint([path])
       throw error
     }
   }

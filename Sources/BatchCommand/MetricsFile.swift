@@ -56,7 +56,7 @@ struct MetricsFile: Sendable {
       "godwit_checkpoints", "counter", "Checkpoints published by this process.",
       { $0.progress.map { Double($0.checkpoints) } }
     ),
-    ("godwit_exit_code", "gauge", "Exit code of the migration.", { $0.code.map(Double.init) }),
+    ("godwit_exit_code", "gauge", "Exit code of the migration.", { $0.code.map { Double($0) } }),
     (
       "godwit_end_timestamp_seconds", "gauge", "When the migration ended.",
       { $0.end?.timeIntervalSince1970.rounded() }

@@ -100,7 +100,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     request.parts = parts.selection
     request.verification = verify
     request.indexBuilding = indexBuilder
-    request.keepsBackups = keepBackups
+    (request.keepsBackups, request.heldBy) = (keepBackups, operating.postponeCutOver)
     request.rejects = rejects.limit
     request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
     request.restarts = restart
@@ -175,6 +175,7 @@ extension MigrateCommand {
     if verify != .fast { words += ["--verify", verify.rawValue] }
     if indexBuilder != .engine { words += ["--index-builder", indexBuilder.rawValue] }
     if let keepBackups { words += ["--keep-backups", keepBackups.text] }
+    if let hold = operating.postponeCutOver { words += ["--postpone-cut-over", URL(fileURLWithPath: hold).path] }
     return words + rejects.arguments
   }
 }

@@ -12,13 +12,13 @@ enum MigrationStanding: String, Encodable {
     case .running: self = .running
     case .interrupted, .cutOver, .finished: self = .resumable
     case .failed: self = .failed
-    case .none where job.isPlain(store): self = .done
     case .none:
       let report = try? job.report(store)
       switch report?.outcome {
       case .done where report?.present?.isGone != true: self = .done
       case .doneWithRejects where report?.present?.isGone != true: self = .rejects
-      default: self = .none
+      // Whose record is gone, or another's.
+      default: self = job.isPlain(store) ? .done : .none
       }
     }
   }
@@ -42,17 +42,17 @@ struct StandingDocument: Encodable {
   let standing: MigrationStanding
   /// How an interrupted run ended, as `report` calls it, or that the last one was rolled back.
   let ended: String?
-  static let rolledBack = "rolled back"
+  static let rolledBack = ReportWords.name(.rolledBack)
   private let isPlain: Bool
 
   init(_ status: JobStatus, of store: String, by job: MigrationJob) {
     self.status = status
     standing = MigrationStanding(status, of: store, by: job)
     isPlain = status.state == .none && job.isPlain(store)
-    let report = [.interrupted, .none].contains(status.state) ? try? job.report(store) : nil
+    let report = [.interrupted, .none].contains(status.state) ? try? ReportCommand.report(job, store) : nil
     switch status.state {
     case .interrupted: ended = report.map { $0.outcome == .interrupted ? "killed" : ReportWords.name($0.outcome) }
-    case .none: ended = report?.present == .rolledBack ? Self.rolledBack : nil
+    case .none: ended = report?.outcome == .rolledBack ? Self.rolledBack : nil
     case .running, .failed, .cutOver, .finished: ended = nil
     }
   }
@@ -70,6 +70,8 @@ struct StandingDocument: Encodable {
     switch standing {
     case .done where isPlain: "\(store): no load is under way; this is the file of ordinary tables of one that is done"
     case .done: "\(store): no migration is under way; the last one is done"
+    case .rejects where isPlain:
+      "\(store): no load is under way; this is the file of ordinary tables of one that is done, with rejects"
     case .rejects: "\(store): no migration is under way; the last one is done, with rejects"
     case .running, .resumable, .failed, .none: lines(store)
     }
@@ -98,6 +100,7 @@ struct StandingDocument: Encodable {
     add("step", status.step.map { "\($0), \((status.rowsRead ?? 0).counted("row")) read in it\(phase)" })
     add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
     add("progress", status.progress.map { ProgressText($0).line })
+    add("held by", status.heldBy.map { "\($0): the new store is put in place when this file is gone" })
     lines += status.problems.map { "  problem: \($0)" }
     return (lines + [status.advice].compactMap { $0 }).joined(separator: "\n")
   }

@@ -29,18 +29,26 @@ struct ModelArguments: ParsableArguments {
     guard config == nil || !ignoresConfig else {
       throw ValidationError("--config and --ignore-config exclude each other")
     }
+  }
+
+  /// Throws the parser's error if a model of an application is named and no application. Not before the file
+  /// `godwit.yaml` has said which one.
+  private func demandApplication() throws {
     guard bundle == nil || app != nil else { throw ValidationError("--bundle belongs to --app") }
   }
 
   /// Throws the parser's error if neither models nor an application are named. Not before the parser has said that an
   /// option such as --model is not known.
   func demand() throws {
+    try demandApplication()
     guard isEmpty else { return }
-    throw ValidationError("Missing expected argument '--models <model> ...', or '--app <path>'")
+    let file = ProjectFile.seen.map { ". The file \($0) has neither models nor app" } ?? ""
+    throw ValidationError("Missing expected argument '--models <model> ...', or '--app <path>'\(file)")
   }
 
   /// All versions of the models that are named; nil if none is.
   func library() throws -> ModelLibrary? {
+    try demandApplication()
     guard let app else { return models.isEmpty ? nil : try ModelLibrary(paths: models) }
     let application = try Application(path: app)
     let found = try application.models(named: bundle, command: CommandLineWords.naming)
@@ -50,11 +58,13 @@ struct ModelArguments: ParsableArguments {
   /// What of it is for one store, by the store's version hashes; without a store what is there.
   /// The mapping models that are named besides stand in for the application's.
   func sources(for store: String?, mappings: [String] = []) throws -> ModelSources {
+    try demandApplication()
     guard let app else { return ModelSources(models: models, mappings: mappings) }
     let named = try mappings.flatMap { try MappingModelReader.read(path: $0) }
     let hashes = try store.map(StoreHashes.read)
     let application = try Application(path: app)
-    Program.know(application.policies.map { ($0.name, $0.place, $0.path) })
+    Program.know(
+      application.policies.map { ($0.name, .init(place: $0.place, path: $0.path, obstacle: $0.obstacle)) })
     let choice = try application.choice(
       ApplicationQuestion(
         store: store, hashes: hashes, bundle: bundle, mappings: named, command: CommandLineWords.naming))

@@ -33,6 +33,9 @@ struct OperatingOptions: ParsableArguments {
   @Flag(name: .long, help: .quiet) var quiet = false
   @Flag(name: .long, help: "Print the summary as JSON, and progress as JSON lines on standard error.") var json = false
 
+  /// Leave the account out of the summary, for a list that does not print it.
+  @Flag(name: .long, help: .hidden) var brief = false
+
   var progressMode: ProgressMode { quiet && progress == .auto ? .none : progress.resolved(json: json) }
 
   func validate() throws {
@@ -57,8 +60,6 @@ struct OperatingOptions: ParsableArguments {
         .stopped, "\(failure) at the phase \(phase.rawValue)",
         hint: "Correct it, and go on with \(ProgramName.command(["resume", store]))",
         next: [ProgramName.command(["resume", store]).line], path: store)
-    } holdsCutOver: { [postponeCutOver] in
-      postponeCutOver.map { FileManager.default.fileExists(atPath: $0) } ?? false
     }
   }
 

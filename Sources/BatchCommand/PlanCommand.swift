@@ -34,6 +34,8 @@ struct PlanCommand: ListedCommand, ModelCommand {
   @Flag(name: .long, help: .json) var json = false
 
   var changed: String? { nil }
+  // What is wrong with a plan is wrong with the migration, which says that.
+  var onlyReads: Bool { false }
   var named: ModelArguments { models.named }
   var place: String? { store }
 
@@ -64,6 +66,7 @@ struct PlanCommand: ListedCommand, ModelCommand {
       return try ListRun(self, Manifest(path: list.manifest ?? "")).run()
     }
     if let graph { try OutputPath("--graph", graph).check([store, output].compactMap { $0 }) }
+    if let xml = try XMLSource(store) { throw xml.refusePlan(models) }
     var request = try models.request(store, output: output)
     request.extras = extras.options
     request.arguments = models.arguments + extras.arguments + parts.arguments
@@ -71,7 +74,7 @@ struct PlanCommand: ListedCommand, ModelCommand {
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.verification = verify
     let job = MigrationJob(policies: Program.policies)
-    var plan = try job.plan(request)
+    var plan = try job.plan(request, for: .plan)
     let forecast = try rehearse(job, request: request, plan: &plan)
     if let graph { try draw(plan, graph) }
     let destination = try database.destination(request)

@@ -1,6 +1,6 @@
 import Batch
-@preconcurrency import Dispatch
 import Glibc
+import Synchronization
 
 /// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
 enum ProcessSignals {
@@ -8,6 +8,8 @@ enum ProcessSignals {
   static let ignoresHangUp = action(SIGHUP) == ignored
 
   private static let ignored = 1
+  /// Whether a signal is ending the process.
+  private static let isEnding = Atomic(false)
   private static let leastFiles: rlim_t = 20
 
   /// To be called before anything is opened.
@@ -22,15 +24,11 @@ enum ProcessSignals {
     for number in [SIGPIPE, SIGXFSZ] where action(number) != ignored { signal(number) { _ in } }
   }
 
-  /// Does something at each signal of that number until the source is cancelled; nil for a SIGHUP that was ignored when
-  /// the process began, which stays so.
-  static func handler(_ number: Int32, _ action: @escaping @Sendable () -> Void) -> (any DispatchSourceSignal)? {
+  /// Does something at each signal of that number, in the place of whoever did something at it before, until it is
+  /// cancelled; then nobody does. Nil for a SIGHUP that was ignored when the process began, which stays so.
+  static func handler(_ number: Int32, _ action: @escaping @Sendable () -> Void) -> SignalHandler? {
     guard number != SIGHUP || !ignoresHangUp else { return nil }
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-    source.setEventHandler(handler: action)
-    source.resume()
-    return source
+    return SignalHandler(number, action)
   }
 
   /// Does something at SIGINT, SIGTERM and SIGHUP as long as the body works.
@@ -40,11 +38,14 @@ enum ProcessSignals {
     try body()
   }
 
-  /// Removes the files that are unfinished when SIGINT, SIGTERM or SIGHUP ends the process while the body works.
+  /// Removes the files that are unfinished, and interrupts the programs that were called, when SIGINT, SIGTERM or SIGHUP
+  /// ends the process while the body works. A body that has handlers of its own decides itself how it ends.
   static func removingUnfinished<Result>(_ body: () throws -> Result) rethrows -> Result {
     let numbers = [SIGINT, SIGTERM, SIGHUP].filter { action($0) == 0 }
     let signals = numbers.compactMap { number in
       handler(number) {
+        isEnding.store(true, ordering: .sequentiallyConsistent)
+        CalledPrograms.interruptAll()
         UnfinishedFiles.removeAll()
         signal(number, SIG_DFL)
         kill(getpid(), number)
@@ -53,10 +54,17 @@ enum ProcessSignals {
       }
     }
     defer {
-      for source in signals { source.cancel() }
-      for number in numbers { signal(number, SIG_DFL) }
+      for handler in signals {
+        handler.cancel()
+        // Where the body had handlers of its own, nobody does anything at signals from then on: it is done.
+        if handler.isLast { signal(handler.number, SIG_DFL) }
+      }
     }
-    return try body()
+    do { return try body() } catch {
+      // An error of files that are removed is none of the command: the handler is about to end the process.
+      while isEnding.load(ordering: .sequentiallyConsistent) { pause() }
+      throw error
+    }
   }
 
   /// Throws where so few files may be open that not even a thread's timer could work.

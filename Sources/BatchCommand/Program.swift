@@ -15,11 +15,8 @@ enum Program {
   static var policies: PolicyRegistry { registry.withLock { $0 } }
 
   /// Where an application has its policies, for the advice about one that is missing.
-  static func know(_ policies: [(name: String, place: String, path: String)]) {
-    registry.withLock {
-      $0.places.merge(policies.map { ($0.name, $0.place) }) { _, new in new }
-      $0.files.merge(policies.map { ($0.name, $0.path) }) { _, new in new }
-    }
+  static func know(_ policies: [(name: String, source: PolicyRegistry.Source)]) {
+    registry.withLock { $0.sources.merge(policies.map { ($0.name, $0.source) }) { _, new in new } }
   }
 
   /// Before any command runs.

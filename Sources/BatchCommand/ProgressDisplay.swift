@@ -90,15 +90,16 @@ struct ProgressText {
 
   private var percent: String { "\(Int(progress.fraction * 100)) %" }
   private var step: [String] { progress.steps > 1 ? ["step \(progress.step)/\(progress.steps)"] : [] }
+  private var waits: Bool { progress.paused || progress.activity == RunPhase.waiting }
   private var rates: [String] {
     var rates: [String] = []
-    if progress.paused { return ["paused"] }
-    if progress.rowsPerSecond >= 1 { rates.append("\(Console.count(UInt64(progress.rowsPerSecond))) rows/s") }
+    if waits { return progress.paused ? ["paused"] : [] }
+    if progress.rowsPerSecond >= 1 { rates.append("\(UInt64(progress.rowsPerSecond).counted("row"))/s") }
     if progress.bytesPerSecond >= 1e4 { rates.append("\(Double(Int(progress.bytesPerSecond / 1e5)) / 10) MB/s") }
     return rates
   }
   private var left: [String] {
-    (progress.paused ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? []
+    (waits ? nil : progress.secondsLeft).map { ["ETA \(Console.duration($0))"] } ?? []
   }
   /// What is being done, with the mapping models by which it is done.
   private var activity: [String] {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Batch
-import Foundation
 import Streams
 
 struct ReportCommand: ListedCommand {
@@ -35,7 +34,7 @@ struct ReportCommand: ListedCommand {
 
   func run() throws {
     guard let store else { return try reportList(Manifest(path: list.manifest ?? "")) }
-    let report = try MigrationJob(policies: Program.policies).report(store)
+    let report = try Self.report(MigrationJob(policies: Program.policies), store)
     if let html { try ReportFile.write(ReportPage.html(report), to: html) }
     if json {
       Console.print(try JSONOutput.text(report))
@@ -47,6 +46,21 @@ struct ReportCommand: ListedCommand {
 }
 
 extension ReportCommand {
+  /// Of a migration, or of a load into a file.
+  static func report(_ job: MigrationJob, _ store: String) throws -> RunReport {
+    do { return try job.loadReport(store) ?? job.report(store) } catch let error as BatchError
+      where error.code == .refused
+    {
+      if try job.importStatus(store) != nil {
+        throw BatchError(
+          .refused, "an import makes this store, and imports have no report",
+          hint: "\(ProgramName.command("status", store)) tells how far it is", effect: .nothingWritten, path: store)
+      }
+      try MissingStore.refuse(store)
+      throw error
+    }
+  }
+
   static func state(of outcome: StoreOutcome) -> ListState {
     guard let report = outcome.document, let name = report["outcome"]?.text,
       let outcome = RunReport.Outcome(rawValue: name)
@@ -56,16 +70,19 @@ extension ReportCommand {
     }
     let words = ReportWords.name(outcome)
     let present = report["present"]?.text.flatMap { StorePresence(rawValue: $0) }
-    // Somebody wanted it.
-    if present == .rolledBack { return ListState(StandingDocument.rolledBack, .nothing) }
-    if present?.isGone == true {
+    if outcome != .rolledBack, present?.isGone == true {
       return ListState("done, but the store is no longer there", .failed)
     }
     switch outcome {
-    case .done, .doneWithRejects: return ListState(words, .done)
-    case .running, .paused: return ListState(words, .running, detail: "\(Int((report["done"]?.double ?? 0) * 100)) %")
-    case .stopped, .interrupted, .cutOver: return ListState(words, .waiting)
-    case .failed: return ListState(words, .failed, detail: report["reason"]?.text)
+    case .done: return ListState(words, .done)
+    // Somebody wanted it.
+    case .rolledBack: return ListState(words, .nothing)
+    case .doneWithRejects: return ListState(words, .done, code: ExitCodes.rejects)
+    case .running, .paused:
+      let part = "\(Int((report["done"]?.double ?? 0) * 100)) %"
+      return ListState(words, .running, detail: part, code: ExitCodes.leaseHeld)
+    case .stopped, .interrupted, .cutOver: return ListState(words, .waiting, code: ExitCodes.stopped)
+    case .failed: return ListState(words, .failed, detail: report["reason"]?.text, code: 1)
     }
   }
 

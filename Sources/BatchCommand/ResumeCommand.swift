@@ -4,7 +4,7 @@ import Streams
 
 struct ResumeCommand: ListedCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "Finishes an interrupted migration.",
+    commandName: "resume", abstract: "Finishes an interrupted migration or import.",
     discussion: """
       Name the source or the destination. Models and settings are those of the run, and so are mapping models without --mappings. With \
       corrected ones the run goes on if the steps that are finished do not depend on what changed; else it is refused.
@@ -62,14 +62,24 @@ struct ResumeCommand: ListedCommand {
       try outlets.checkPaths(stores.entries.flatMap { [$0.store, $0.output].compactMap { $0 } })
       return try ListRun(self, stores, options: operating).run(outlets)
     }
-    try MigrationJob(policies: Program.policies).refusePlainResume(store)
+    let job = MigrationJob(policies: Program.policies)
+    if let words = try job.importArguments(store) { return try resumeImport(words) }
+    try job.refusePlainResume(store)
     let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
     try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
     do { try XMLSource.tidying(status?.destination) { try resume(store) } } catch let error as BatchError
       where error.code == .refused && status?.state == JobStatus.State.none
     {
+      try MissingStore.refuse(store)
       throw Self.withoutStateDirectory(error)
     }
+  }
+
+  private func resumeImport(_ words: [String]) throws {
+    var command = try ImportCommand.parse(Array(words.dropFirst()))
+    if let memory { command.memory = memory }
+    if operating.quiet { command.quiet = true }
+    try command.run()
   }
 
   /// A source leads to its run through the state directory alone.
@@ -92,7 +102,7 @@ struct ResumeCommand: ListedCommand {
       return MigrateCommand.done(
         try job.resume(
           store, memory: memory, takeOver: takeOver, rejects: rejects.limit, consent: consent.consent, history: history,
-          mappings: mappings, monitor: monitor))
+          mappings: mappings, heldBy: operating.postponeCutOver, monitor: monitor))
     }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Batch
+import Streams
 
 struct RollbackCommand: ListedCommand {
   static let configuration = CommandConfiguration(
@@ -26,10 +27,19 @@ struct RollbackCommand: ListedCommand {
 
   func run() throws {
     guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run() }
-    let report = try MigrationJob(policies: Program.policies).rollback(store, force: force)
+    let report = try rollBack(store)
     if json { return Console.print(try JSONOutput.text(report)) }
     Console.print("\(report.store): restored from \(report.restored)")
     if let path = report.setAside { Console.print("set aside: \(path)") }
+  }
+
+  private func rollBack(_ store: String) throws -> MigrationJob.RollbackReport {
+    let job = MigrationJob(policies: Program.policies)
+    do { return try job.rollback(store, force: force) } catch let error as BatchError where error.code == .refused {
+      // A store that is missing may have a backup.
+      if case .unknown? = job.withoutBackup(store) { try MissingStore.refuse(store) }
+      throw error
+    }
   }
 }
 
@@ -37,8 +47,9 @@ struct CleanCommand: ListedCommand {
   static let configuration = CommandConfiguration(
     commandName: "clean", abstract: "Removes the files of runs that cannot be resumed, and backups over a limit.",
     discussion: """
-      Running migrations are kept. So are interrupted ones that `resume` could finish, unless you add --all. Without --keep-backups \
-      all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched.
+      Running migrations and imports are kept. So are interrupted ones that `resume` could finish, unless you add --all. Without --keep-backups \
+      all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched. Of a \
+      load into a file that was killed nothing is kept: it cannot be resumed.
       """)
 
   @Argument(
@@ -53,7 +64,11 @@ struct CleanCommand: ListedCommand {
       "How many stores that a rollback set aside to keep, for each store: a number, or an age as 30d. Default: all.",
       valueName: "count"))
   var keepRolledBack: BackupLimit?
-  @Flag(name: .long, help: "Remove all run records of finished migrations, and not only those whose store is gone.")
+  @Flag(
+    name: .long,
+    help:
+      "Remove all run records of finished migrations, and not only those whose store is gone, and their lists of rejected objects."
+  )
   var reports = false
   @Flag(name: .long, help: "Remove nothing; list what would be removed.") var dryRun = false
   @Flag(name: .long, help: .json) var json = false
@@ -80,8 +95,18 @@ struct CleanCommand: ListedCommand {
 
   func run() throws {
     if let manifest = list.manifest { return try ListRun(self, Manifest(path: manifest)).run() }
-    let report = try MigrationJob(policies: Program.policies)
-      .clean(store ?? ".", all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
+    let (job, place) = (MigrationJob(policies: Program.policies), store ?? ".")
+    try MissingStore.refuse(FilePaths.directory(of: place), "folder")
+    var report = try job.clean(
+      place, all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
+    for more in [
+      try job.cleanLoads(place, dryRun: dryRun), try job.cleanImports(place, all: all, dryRun: dryRun),
+    ] {
+      report.removed += more.removed
+      report.kept += more.kept
+    }
+    // What was left of a store that is gone is found all the same.
+    if report.removed.isEmpty, report.kept.isEmpty { try MissingStore.refuse(place, "file or folder") }
     if json { return Console.print(try JSONOutput.text(report)) }
     func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
       "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"

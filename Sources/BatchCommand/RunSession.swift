@@ -63,19 +63,24 @@ final class RunSession {
     }
     withExtendedLifetime(signals) {}
     display.end()
-    let seconds = (ContinuousClock.now - started) / .seconds(1)
-    let summary = RunSummary(report, seconds: seconds, checkpoints: monitor.value?.progress.checkpoints ?? 0)
+    let (seconds, waited) = ((ContinuousClock.now - started) / .seconds(1), monitor.waited)
+    var summary = RunSummary(
+      report, seconds: max(0, seconds - waited), waited: waited, checkpoints: monitor.value?.progress.checkpoints ?? 0)
+    if options.brief { summary.shorten() }
     if options.json { Console.print(try summary.json()) } else if !options.quiet { Console.print(summary.text) }
     return report
   }
 }
 
-/// The monitor, once there is one.
+/// The monitor, once there is one; a command may have several, one after the other.
 private final class MonitorBox: Sendable {
-  private let monitor = Mutex<RunMonitor?>(nil)
+  private let monitors = Mutex<[RunMonitor]>([])
 
   var value: RunMonitor? {
-    get { monitor.withLock { $0 } }
-    set { monitor.withLock { $0 = newValue } }
+    get { monitors.withLock { $0.last } }
+    set { monitors.withLock { $0 += newValue.map { [$0] } ?? [] } }
   }
+
+  /// Seconds in which the command waited.
+  var waited: Double { monitors.withLock { $0.reduce(0) { $0 + $1.progressNow.waited } } }
 }

@@ -16,6 +16,8 @@ struct RunSummary: Codable {
   var verified: Bool
   var bytes: UInt64
   var seconds: Double
+  /// Seconds of pauses and of a cut-over that was held, which `seconds` does not count.
+  var waitedSeconds: Double?
   var checkpoints: UInt64
   var peakMemory: Int
   var notes: [String]
@@ -24,7 +26,7 @@ struct RunSummary: Codable {
   var rejects: RejectReport?
   var replay: String?
 
-  init(_ report: MigrationJob.Report, seconds: Double, checkpoints: UInt64) {
+  init(_ report: MigrationJob.Report, seconds: Double, waited: Double = 0, checkpoints: UInt64) {
     destination = report.destination
     (backup, restored) = (report.backup, report.restored)
     removedBackups = report.removedBackups.isEmpty ? nil : report.removedBackups
@@ -36,6 +38,7 @@ struct RunSummary: Codable {
     verified = report.isVerified
     bytes = report.bytes
     self.seconds = (seconds * 1000).rounded() / 1000
+    waitedSeconds = waited > 0 ? (waited * 1000).rounded() / 1000 : nil
     self.checkpoints = checkpoints
     // As the report says it.
     peakMemory = report.peakMemory.map { Int($0) } ?? Console.peakMemory
@@ -45,7 +48,12 @@ struct RunSummary: Codable {
     (rejects, replay) = (report.rejects, report.replay)
   }
 
+  /// Leaves out what a list that prints no JSON does not read: of a model with many properties that is nearly all.
+  mutating func shorten() { (accounts, notes, rows) = ([], [], [:]) }
+
   func json() throws -> String { try JSONOutput.text(self) }
+
+  private var waiting: String { waitedSeconds.map { " beside \($0) s of waiting" } ?? "" }
 
   var text: String {
     guard steps > 0 else {
@@ -61,8 +69,8 @@ struct RunSummary: Codable {
     if let backup { lines.append("backup: \(backup)") }
     lines += (removedBackups ?? []).map { "removed backup over the limit: \($0)" }
     lines.append(
-      "\(rowsRead.counted("row")) read in \(seconds) s, \(Console.count(rowsPerSecond)) rows/s, "
-        + "\(checkpoints) checkpoints, peak memory \(Console.size(UInt64(peakMemory)))")
+      "\(rowsRead.counted("row")) read in \(seconds) s\(waiting), \(rowsPerSecond.counted("row"))/s, "
+        + "\(checkpoints.counted("checkpoint")), peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.flatMap { [$0.summary] + $0.versions.compactMap(\.balance) }
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     if let rejects {

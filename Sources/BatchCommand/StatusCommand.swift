@@ -4,7 +4,7 @@ import Foundation
 
 struct StatusCommand: ListedCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Shows the state and the progress of a migration. Never writes.",
+    commandName: "status", abstract: "Shows the state and the progress of a migration or an import. Never writes.",
     discussion: """
       Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
       resumable, 1 failed, 3 no migration is known, 64 no such store.
@@ -31,8 +31,7 @@ struct StatusCommand: ListedCommand {
     let state = outcome.document?["state"]?.text
     switch standing {
     case .running:
-      let part = outcome.document?["progress"]?["fraction"]?.double.map { "\(Int($0 * 100)) %" }
-      return ListState("running", .running, detail: part)
+      return ListState("running", .running, detail: Self.progress(outcome.document))
     case .resumable: return ListState(state ?? name, .waiting)
     case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
     case .done: return ListState("done", .done)
@@ -41,6 +40,15 @@ struct StatusCommand: ListedCommand {
       let isRolledBack = outcome.document?["ended"]?.text == StandingDocument.rolledBack
       return ListState(isRolledBack ? StandingDocument.rolledBack : ListState.noneIsKnown, .nothing)
     }
+  }
+
+  /// How far a run is, and whether it waits for somebody.
+  private static func progress(_ document: JSONValue?) -> String? {
+    let progress = document?["progress"]
+    let part = progress?["fraction"]?.double.map { "\(Int($0 * 100)) %" }
+    if progress?["paused"] == .bool(true) { return ["paused", part].compactMap { $0 }.joined(separator: ", ") }
+    guard let hold = document?["heldBy"]?.text, progress?["activity"]?.text == RunPhase.waiting else { return part }
+    return "the cut-over is held by \(hold)"
   }
 
   func validate() throws {
@@ -72,8 +80,8 @@ struct StatusCommand: ListedCommand {
     throw ExitCode(code)
   }
 
-  /// Of a store's migration, or of its load into PostgreSQL.
+  /// Of a store's migration, of its load into a database, or of the import that makes it.
   static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus {
-    try job.loadStatus(store) ?? job.status(store)
+    try job.importStatus(store) ?? job.loadStatus(store) ?? job.status(store)
   }
 }

@@ -1,5 +1,4 @@
 import Batch
-@preconcurrency import Dispatch
 import Glibc
 import Synchronization
 
@@ -7,7 +6,7 @@ import Synchronization
 /// process at once. A SIGHUP that was ignored when the process began stays ignored. SIGUSR1 prints how far it is,
 /// SIGUSR2 pauses or resumes it.
 final class StopSignals: Sendable {
-  private let sources: [any DispatchSourceSignal]
+  private let handlers: [SignalHandler]
 
   init(_ monitor: RunMonitor) {
     let interrupts = InterruptCount()
@@ -23,10 +22,10 @@ final class StopSignals: Sendable {
       (SIGUSR1, { Console.error(ProgressText(monitor.progressNow).line) }),
       (SIGUSR2, { monitor.pause(!monitor.isPaused) }),
     ]
-    sources = actions.compactMap { ProcessSignals.handler($0, $1) }
+    handlers = actions.compactMap { ProcessSignals.handler($0, $1) }
   }
 
-  deinit { for source in sources { source.cancel() } }
+  deinit { for handler in handlers { handler.cancel() } }
 }
 
 private final class InterruptCount: Sendable {

@@ -110,10 +110,11 @@ struct StoreCommandWords {
   }
 
   /// Any command, whose output is JSON. `takesOutput`: it has the store and its output, and not only the path of the
-  /// result.
-  func command(_ verb: [String], takesOutput: Bool, isRun: Bool) -> [String] {
+  /// result. `isBrief`: nobody reads the account of a run.
+  func command(_ verb: [String], takesOutput: Bool, isRun: Bool, isBrief: Bool) -> [String] {
     verb + [Self.path(takesOutput ? store : output ?? store)] + Self.options(options, resuming: false)
       + (takesOutput ? output.map { ["--output", Self.path($0)] } ?? [] : []) + (isRun ? end : ["--json"])
+      + (isRun && isBrief ? [CommandLineWords.brief] : [])
   }
 
   /// A path that is no option, whatever it begins with.

@@ -52,6 +52,13 @@ struct TraceText {
 
   private var found: [String] {
     guard let found = trace.found, let result else { return [] }
+    guard !found.isEmpty else {
+      let isGone =
+        trace.steps.last?.passages.flatMap(\.takings).allSatisfy { $0.object == nil && $0.made.isEmpty } != false
+      return [
+        "in \(result): " + (isGone ? "nothing to look for: no object stands for it" : "nothing has a key that is known")
+      ]
+    }
     var lines = ["in \(result):"]
     for object in found {
       let name = Self.name(object.object)

@@ -8,7 +8,8 @@ struct VerifyCommand: StoreCommand, ModelCommand {
     discussion: """
       Without --against it reads this store alone. With --against it runs the same migration again, from the source into a file beside \
       the store, compares all tables row by row, and removes the file; give the models, mapping models and policies of that \
-      migration. The exit code is 12 if something is wrong. A store with changes in a -wal file is read with them, on a private \
+      migration. Objects that cannot be migrated are left out of both, and counted: so a store that was made with --max-rejects is \
+      compared, too. The exit code is 12 if something is wrong. A store with changes in a -wal file is read with them, on a private \
       copy in the temporary directory (TMPDIR).
       """)
 
@@ -113,6 +114,11 @@ struct VerifyCommand: StoreCommand, ModelCommand {
         separator: " ")
       let what = [first, difference.relationship].compactMap { $0 }.joined(separator: ", ")
       lines.append("differs: \(what), and \(Console.count(difference.rows - 1)) more rows of \(difference.table)")
+    }
+    for rejected in comparison?.rejected ?? [] {
+      let (objects, them) = (rejected.count.counted("object"), rejected.count.verb("it", "them"))
+      lines.append(
+        "rejected: \(objects) of \(rejected.entity) cannot be migrated from \(rejected.version): no result has \(them)")
     }
     if let comparison, comparison.differences.isEmpty {
       let rows = comparison.rows

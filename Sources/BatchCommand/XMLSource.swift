@@ -17,15 +17,15 @@ struct XMLSource {
   private func converted(
     to output: String, _ library: ModelLibrary, _ memory: ByteCount, quiet: Bool, display: ProgressDisplay
   ) throws {
-    let made = try ProcessSignals.removingUnfinished {
-      try store.convert(
-        to: output, models: library, memory: MemoryBudget(total: Int(clamping: memory.bytes))
-      ) { display.show(MigrationProgress(fraction: $1, rows: $0, seconds: display.seconds)) }
-    }
+    let made = try store.convert(
+      to: output, models: library, memory: MemoryBudget(total: Int(clamping: memory.bytes))
+    ) { display.show(MigrationProgress(fraction: $1, rows: $0, seconds: display.seconds)) }
     display.end()
     let objects = made.rows.values.reduce(0, +)
     if !quiet {
-      Console.note("\(path) is an XML store: its \(Console.count(objects)) objects were read as \(made.version)")
+      Console.note(
+        "\(path) is an XML store: its \(objects.counted("object")) \(objects.verb("was", "were")) read as \(made.version)"
+      )
     }
   }
 
@@ -104,16 +104,64 @@ extension XMLSource {
 
   /// What a migration is told that names no output, or a server.
   func outputIsMissing(_ models: ModelOptions, isLoad: Bool) -> BatchError {
-    let stem = FilePaths.name(of: path).split(separator: ".").first.map(String.init) ?? "Store"
-    let outputs = [".sqlite", ".new.sqlite"].map { FilePaths.join(FilePaths.directory(of: path), stem + $0) }
-    let output = outputs.first { (try? LocalFileSystem().statusOfName($0)) ?? nil == nil } ?? outputs[1]
-    let whole = ProgramName.command(["migrate", path] + models.arguments + ["--output", output])
+    let whole = migration(models)
+    let way = whole?.description ?? FileKind.xmlWay
+    let name = "Name that one\(whole == nil ? ", with" : ":") \(way)"
     return BatchError(
       .refused, "an XML store is not \(isLoad ? "loaded" : "replaced"): its objects go to an SQLite store",
       hint: isLoad
-        ? "Make that with \(whole), and load it"
-        : "Name that one: \(whole). In a list it stands behind the store, after a tab", effect: .nothingWritten,
-      path: path)
+        ? "Make that with \(way), and load it"
+        : "\(name). In a list it stands behind the store, after a tab", effect: .nothingWritten,
+      next: whole.map { [$0.line] } ?? [], path: path)
+  }
+
+  /// A plan is of a store that a migration reads, and this one is not that yet.
+  func refusePlan(_ models: ModelOptions) -> BatchError {
+    let whole = migration(models)
+    return BatchError(
+      .refused, "this is an XML store, and a plan is of an SQLite store",
+      hint: "Make one, at the target version, with \(whole?.description ?? FileKind.xmlWay)", effect: .nothingWritten,
+      next: whole.map { [$0.line] } ?? [], path: path)
+  }
+
+  /// Nil if nobody knows the models.
+  private func migration(_ models: ModelOptions) -> AdvisedCommand? {
+    models.named.isEmpty
+      ? modelsBeside.map { migration($0 + models.arguments) } : migration(models.arguments)
+  }
+
+  private func migration(_ options: [String]) -> AdvisedCommand {
+    ProgramName.command(["migrate", path] + options + ["--output", FileKind.freeOutput(for: path)])
+  }
+
+  /// The error of a command that reads SQLite stores alone, with the whole command that makes one: by the models that
+  /// the command names, or those beside the store. Any other error as it is.
+  static func completing(_ error: BatchError, _ named: ModelArguments?) -> BatchError {
+    guard error.code == .xmlStore, let path = error.path, let source = (try? XMLSource(path)) ?? nil else {
+      return error
+    }
+    let given = named.flatMap { $0.isEmpty ? nil : $0.arguments + $0.swift.arguments }
+    guard let options = given ?? source.modelsBeside else { return error }
+    let whole = source.migration(options)
+    var error = error
+    (error.hint, error.next) = ("\(FileKind.xmlHint): \(whole)", [whole.line])
+    return error
+  }
+
+  private static let mostModels = 20
+
+  /// The option that names the model in the store's folder that has its version; nil if there is none, or no other
+  /// command could say which.
+  private var modelsBeside: [String]? {
+    let folder = FilePaths.directory(of: URL(fileURLWithPath: path).path)
+    let names = ((try? LocalFileSystem().list(folder)) ?? []).filter {
+      ModelReader.extensions.contains(URL(fileURLWithPath: $0).pathExtension)
+    }
+    let fitting = names.prefix(Self.mostModels).map { FilePaths.join(folder, $0) }.filter {
+      guard let library = try? ModelLibrary(paths: [$0]) else { return false }
+      return (try? store.fits(library)) == true
+    }
+    return fitting.count == 1 ? ["--models", fitting[0]] : nil
   }
 
   private static func isUnderWay(_ output: String) -> Bool {

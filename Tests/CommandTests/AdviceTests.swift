@@ -19,7 +19,7 @@ struct AdviceTests {
       try Self.codes("Batch/RunSupport/BatchError.swift"), try Self.codes("Streams/StreamsError.swift")
     )
     #expect(
-      batch.count == 15 && streams.count == 9 && Set(batch + streams) == Set(Advice.sentences.keys.map(\.description)))
+      batch.count == 16 && streams.count == 9 && Set(batch + streams) == Set(Advice.sentences.keys.map(\.description)))
     for sentence in Advice.sentences.values {
       // As hints do: a sentence, without a stop, for the effect may follow.
       #expect(sentence.first?.isUppercase == true && sentence.last != "." && sentence.count > 20, "\(sentence)")

@@ -9,7 +9,7 @@ struct ApplicationCommandTests {
   private let app: ApplicationFolder
 
   init() throws {
-    folder = try CommandFolder()
+    folder = try CommandFolder(readsSwift: true)
     app = try ApplicationFolder(in: folder)
   }
 
@@ -22,9 +22,9 @@ struct ApplicationCommandTests {
         \(app.path): Xcode project, 2 models, 3 mapping models, 2 policies
         model App/Library.xcdatamodeld: 3 versions, current Library 3
           Library 1 to Library 2: App/Mappings/Library1_to_Library2.xcmappingmodel
-              BookToBook needs the policy LibraryBookPolicy: App/Policies/BookPolicies.swift:4; this program does not have it
+              BookToBook needs the policy LibraryBookPolicy: App/Policies/BookPolicies.swift:4; this program does not have it, and it can be compiled
           Library 2 to Library 3: App/Mappings/Library2_to_Library3.xcmappingmodel, App/Mappings/Library2_to_Library3_User.cdm
-              BookToBook needs the policy LibraryBookPolicy: App/Policies/BookPolicies.swift:4; this program does not have it
+              BookToBook needs the policy LibraryBookPolicy: App/Policies/BookPolicies.swift:4; this program does not have it, and it can be compiled
         model Trips: 3 versions, current 3.0.0
           1.0.0 to 2.0.0: can be inferred
           2.0.0 to 3.0.0: needs a mapping model
@@ -69,6 +69,59 @@ struct ApplicationCommandTests {
     let refused = try folder.run("godwit", ["migrate", store, "--app", app.path])
     #expect(refused.code == 20)
     #expect(refused.error.contains("the application has it in App/Policies/BookPolicies.swift:4"))
+  }
+
+  @Test("Rules for a missing policy begin with a whole command for a mapping model deep in a folder, too")
+  func deepMappings() throws {
+    let store = try folder.sample(rows: 50)
+    let models = ["--models", app.path + "/App/Library.xcdatamodeld", "--mappings", app.path]
+    let refused = try folder.run("godwit", ["plan", store] + models)
+    let deep = "\(app.path)/App/Mappings/Library1_to_Library2.xcmappingmodel"
+    let advice = "godwit mapping convert \(deep) > Library1_to_Library2.yaml"
+    #expect(refused.code == 20 && refused.error.contains(advice), "\(refused)")
+    let made = try folder.run("godwit", ["mapping", "convert", deep])
+    #expect(made.code == 0 && made.output.contains("entities:"), "\(made)")
+  }
+
+  @Test("All policies that are missing are named with one command; what cannot be compiled is said, and in no command")
+  func missingPolicies() throws {
+    let source = app.path + "/App/Policies/Pictures.swift"
+    try "import CoreData\nimport UIKit\n\nclass PicturePolicy: NSEntityMigrationPolicy {}\n"
+      .write(toFile: source, atomically: true, encoding: .utf8)
+    try ApplicationFolder.compile(
+      into: app.path + "/App/Mappings", names: ["Library2_to_Library3_User"],
+      policies: ["Library2_to_Library3_User": "PicturePolicy"])
+    let store = try folder.sample(rows: 50)
+    let refused = try folder.run("godwit", ["plan", store, "--app", app.path])
+    #expect(refused.code == 20)
+    for part in [
+      "entity mappings need policies that are missing: BookToBook the policy LibraryBookPolicy, which the application has in "
+        + "App/Policies/BookPolicies.swift:4; UserToUser the policy PicturePolicy, which the application has in "
+        + "App/Policies/Pictures.swift:4; this program has none",
+      "or make one with LibraryBookPolicy: `godwit policies build \(app.path)/App/Policies/BookPolicies.swift --output",
+      "PicturePolicy cannot be compiled here: line 2 imports UIKit, which is not here",
+      "`godwit mapping convert \(app.path)/App/Mappings/Library1_to_Library2.xcmappingmodel > Library1_to_Library2.yaml`",
+      "`godwit mapping convert \(app.path)/App/Mappings/Library2_to_Library3_User.cdm > Library2_to_Library3_User.yaml`",
+    ] { #expect(refused.error.contains(part), "\(part): \(refused.error)") }
+    let map = try folder.run("godwit", ["app", app.path])
+    let state = "Pictures.swift:4; this program does not have it, and it cannot be compiled here: line 2 imports UIKit"
+    #expect(map.output.contains(state) && !map.output.contains("build \(source)"), "\(map.output)")
+  }
+
+  @Test("A bundle belongs to the application that the project's file names, too")
+  func bundleOfFile() throws {
+    let store = try folder.sample(rows: 50)
+    let file = folder.file("godwit.yaml")
+    try "app: App\nbundle: Librar\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let wrong = try folder.run("book-migration", ["plan", store, "--no-rehearsal"])
+    #expect(wrong.code == 20 && wrong.error.contains("did you mean Library?"), "\(wrong)")
+    let named = try folder.run("book-migration", ["plan", store, "--no-rehearsal", "--bundle", "Library"])
+    #expect(named.code == 0, "\(named)")
+    try "".write(toFile: file, atomically: true, encoding: .utf8)
+    let alone = try folder.run("book-migration", ["plan", store, "--bundle", "Library"])
+    #expect(alone.code == 64 && alone.error.contains("--bundle belongs to --app"), "\(alone)")
+    let empty = try folder.run("book-migration", ["plan", store])
+    #expect(empty.code == 64 && empty.error.contains("The file \(file) has neither models nor app"), "\(empty)")
   }
 
   @Test("A mapping file that is named, or lies in the application, stands in for Xcode's of the same step")
@@ -118,9 +171,8 @@ struct ApplicationCommandTests {
       "book-migration", ["plan", store, "--app", app.path, "--no-rehearsal", "--bundle", "Library"])
     #expect(named.code == 0 && named.error.contains("taken: App/Library.xcdatamodeld, as it was named"))
     let none = try folder.run("godwit", ["plan", store, "--app", app.path + "/Trips"])
-    #expect(
-      none.code == 20 && none.error.contains("no model of the folder fits the store \(store): Trips, nearest "))
-    #expect(none.error.contains("--bundle Trips`"))
+    let foreign = "no model of the folder fits the store \(store), and none has an entity in common with it"
+    #expect(none.code == 20 && none.error.contains(foreign) && !none.error.contains("--bundle"), "\(none)")
     let unknown = try folder.run("godwit", ["plan", store, "--app", app.path, "--bundle", "Libary"])
     #expect(unknown.code == 20 && unknown.error.contains("no model is named Libary, did you mean Library?"))
   }
@@ -134,6 +186,8 @@ struct ApplicationCommandTests {
     #expect(missing.code == 64 && missing.error.contains("there is no such file, did you mean App?"))
     let empty = folder.newPath("Empty")
     try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    let bare = try folder.run("godwit", ["app", empty])
+    #expect(bare.code == 0 && bare.output.contains("nothing of Core Data or SwiftData is here: name the folder"))
     let nothing = try folder.run("godwit", ["plan", store, "--app", empty])
     #expect(nothing.code == 20 && nothing.error.contains("no data model is in this folder"))
     let both = try folder.run("godwit", ["plan", store, "--app", empty, "--models", ExampleFolder.models])

@@ -13,9 +13,12 @@ final class CommandFolder {
   let path: String
   /// The programs' memory of their runs.
   let state: String
+  /// Whether its models are sources of SwiftData.
+  let readsSwift: Bool
   private var count = 0
 
-  init() throws {
+  init(readsSwift: Bool = false) throws {
+    self.readsSwift = readsSwift
     root = FileManager.default.temporaryDirectory.appendingPathComponent("command-\(UUID().uuidString)").path
     (path, state) = (root + "/work", root + "/state")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -38,7 +41,8 @@ final class CommandFolder {
 
   /// Runs a command that a message names, as a shell does.
   func paste(_ line: String) throws -> CommandProcess.Outcome {
-    let programs = URL(fileURLWithPath: try CommandProcess.path(of: "book-migration")).deletingLastPathComponent().path
+    let program = try CommandProcess.path(of: "book-migration", readsSwift: readsSwift)
+    let programs = URL(fileURLWithPath: program).deletingLastPathComponent().path
     return try run(
       "godwit", [], launcher: ["/usr/bin/env", "PATH=\(programs):/usr/bin:/bin", "sh", "-c", "\(line)", "sh"])
   }

@@ -23,7 +23,7 @@ final class CommandProcess {
 
   /// Starts a program; `launcher` is one that starts it in its turn, as another user for example.
   init(_ name: String, _ arguments: [String], in folder: CommandFolder, launcher: [String] = []) throws {
-    let words = launcher + [try Self.path(of: name)] + arguments
+    let words = launcher + [try Self.path(of: name, readsSwift: folder.readsSwift)] + arguments
     (output, error) = (folder.newPath("output"), folder.newPath("error"))
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())
@@ -62,13 +62,15 @@ final class CommandProcess {
     throw Missing(description: "the process was not stopped: \(try wait())")
   }
 
-  /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_TOOL
-  /// names one of another release that is run in the place of that of its name. A path is taken as it is.
-  static func path(of name: String) throws -> String {
+  /// The programs lie beside the tests' own: which file that is depends on how the tests were started. GODWIT_PROGRAMS
+  /// names a folder with others of their names, as a release build has them; they need not read Swift. A path is taken
+  /// as it is.
+  static func path(of name: String, readsSwift: Bool = false) throws -> String {
     if name.hasPrefix("/") { return name }
-    if let other = ProcessInfo.processInfo.environment["GODWIT_TOOL"], other.hasSuffix("/" + name) { return other }
+    let others = readsSwift ? nil : ProcessInfo.processInfo.environment["GODWIT_PROGRAMS"]
     let programs = [Bundle.main.executablePath ?? ""] + ProcessInfo.processInfo.arguments
-    let folders = programs.filter { $0.contains("/") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+    let own = programs.filter { $0.contains("/") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+    let folders = (others.map { [$0] } ?? []) + own
     for folder in folders where FileManager.default.isExecutableFile(atPath: folder + "/" + name) {
       return folder + "/" + name
     }

@@ -7,11 +7,11 @@ struct CookbookTests {
 
   private static func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test("It has fifteen recipes, whose mappings are files of the examples that a test runs")
+  @Test("It has sixteen recipes, whose mappings are files of the examples that a test runs")
   func recipes() throws {
     let text = try Self.text(ExampleFolder.root + "/docs/manual/cookbook.md")
     let recipes = text.components(separatedBy: "\n## ").dropFirst()
-    #expect(recipes.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1). ") } && recipes.count == 15)
+    #expect(recipes.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1). ") } && recipes.count == 16)
     let tests = try [
       "CommandTests/MappingFileExampleTests", "BatchTests/Policies/TimesExampleTests",
       "BatchTests/Policies/RuleExampleTests",
@@ -33,6 +33,6 @@ struct CookbookTests {
       }
       #expect(recipe.contains("```sh\ngodwit migrate ") || recipe.contains("\ngodwit migrate "))
     }
-    #expect(files == 16)
+    #expect(files == 17)
   }
 }

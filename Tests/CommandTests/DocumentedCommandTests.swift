@@ -41,11 +41,15 @@ struct DocumentedCommandTests {
     return blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
       let command = line.hasPrefix("$ ") ? line.dropFirst(2) : line
       guard let program = ["godwit", "book-migration"].first(where: { command.hasPrefix($0 + " ") }) else { return nil }
-      var end = command.endIndex
-      for mark in ["  #", " # ", " > "] { if let found = command.range(of: mark) { end = min(end, found.lowerBound) } }
-      let words = ShellLine(String(command[..<end])).whole ?? []
+      let words = ShellLine(String(command[..<end(of: command)])).whole ?? []
       return Command(document: document, program: program, arguments: Array(words.dropFirst()), line: String(command))
     }
+  }
+
+  /// Where a comment or a redirection begins, outside of quotation marks.
+  private static func end(of command: Substring) -> Substring.Index {
+    let found = ["  #", " # ", " > "].flatMap { command.ranges(of: $0).map(\.lowerBound) }
+    return found.filter { place in command[..<place].count { $0 == "'" }.isMultiple(of: 2) }.min() ?? command.endIndex
   }
 
   /// Those whose commands are run, as far as the library of books is enough.
@@ -87,6 +91,7 @@ struct DocumentedCommandTests {
     try Self.furnish(folder)
     try Self.furnishFleet(folder)
     try Self.furnishXML(folder)
+    try Self.furnishLines(folder)
     let isWhole = document == "README.md" || document.hasPrefix("docs/manual/")
     let readme = Set(isWhole ? [] : try Self.commands("README.md").map(\.arguments))
     var count = 0
@@ -114,6 +119,13 @@ struct DocumentedCommandTests {
       "godwit",
       ["fleet", "plan", "--manifest", stores, "--models", folder.file("Library.xcdatamodeld"), "--tasks", "4"])
     try plan.output.write(toFile: folder.file("fleet.json"), atomically: true, encoding: .utf8)
+  }
+
+  /// The lines that the document shows for an import, which it calls new.jsonl.
+  private static func furnishLines(_ folder: CommandFolder) throws {
+    let text = try String(contentsOfFile: "\(root)/docs/manual/making-stores.md", encoding: .utf8)
+    let block = text.components(separatedBy: "```json\n").dropFirst().first?.components(separatedBy: "```").first
+    try #require(block).write(toFile: folder.file("new.jsonl"), atomically: true, encoding: .utf8)
   }
 
   /// The library as an XML store.

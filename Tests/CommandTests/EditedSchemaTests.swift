@@ -7,7 +7,7 @@ import Testing
 struct EditedSchemaTests {
   private let folder: CommandFolder
 
-  init() throws { folder = try CommandFolder() }
+  init() throws { folder = try CommandFolder(readsSwift: true) }
 
   private func models(_ name: String, _ attributes: [String: String]) throws -> String {
     let path = folder.newPath(name)

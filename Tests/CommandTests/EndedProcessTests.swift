@@ -12,9 +12,13 @@ struct EndedProcessTests {
     let before = try store.folder.tree().keys.sorted()
     let output = store.folder.file("out")
     let launcher = ["/usr/bin/env", "TMPDIR=" + temporary]
-    for words in [
-      ["export", store.xml, "--to-many", "--output", output] + store.arguments,
-      ["import", store.arguments[1], lines, "--version", "Shapes 1", "--validate", "none", "--output", output],
+    for (words, code) in [
+      (["export", store.xml, "--to-many", "--output", output] + store.arguments, Int32?.none),
+      // It stops in good order, and what it keeps can go on.
+      (
+        ["import", store.arguments[1], lines, "--version", "Shapes 1", "--validate", "none", "--output", output],
+        Int32(75)
+      ),
     ] {
       for signal in [SIGTERM, SIGINT, SIGHUP] {
         let process = try CommandProcess("godwit", words, in: store.folder, launcher: launcher)
@@ -22,8 +26,9 @@ struct EndedProcessTests {
         usleep(100_000)
         process.send(signal)
         let outcome = try process.wait()
-        #expect(outcome.code == 128 + signal, "\(words[0]) \(signal): \(outcome)")
+        #expect(outcome.code == code ?? 128 + signal, "\(words[0]) \(signal): \(outcome)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
+        if code != nil { _ = try store.folder.run("godwit", ["clean", "--all", output]) }
         #expect(try store.folder.tree().keys.sorted() == before)
       }
     }
@@ -31,6 +36,88 @@ struct EndedProcessTests {
 
   private func isUnderWay(_ temporary: String, _ output: String) throws -> Bool {
     let names = try FileManager.default.contentsOfDirectory(atPath: temporary)
-    return names.contains { $0.hasPrefix("godwit-xml") } || FileManager.default.fileExists(atPath: output + ".import")
+    return names.contains { $0.hasPrefix("godwit-xml") } || isThere(output)
+  }
+
+  /// Whether an import works on the way to a store.
+  private func isThere(_ store: String) -> Bool {
+    let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
+    return FileManager.default.fileExists(
+      atPath: folder + "/.\(URL(fileURLWithPath: store).lastPathComponent).godwit-import")
+  }
+
+  /// Words of a command, what it is stopped at, and the folder of that: TMPDIR, or the store's.
+  private struct Case {
+    var words: [String]
+    var name: String
+    var isBeside = false
+  }
+
+  @Test("diff --contents, verify, trace and archives of applications leave nothing in TMPDIR if a signal ends them")
+  func looking() throws {
+    let folder = try CommandFolder()
+    let (temporary, cases) = (folder.newPath("tmp"), try cases(in: folder))
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
+    let before = try folder.tree().keys.sorted()
+    for one in cases {
+      for signal in [SIGTERM, SIGINT] {
+        let outcome = try ended(one, by: signal, in: folder, temporary)
+        #expect(outcome.code == 128 + signal, "\(one) \(signal): \(outcome)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: temporary)
+        #expect(left.isEmpty, "\(one) \(signal): \(left)")
+        #expect(try folder.tree().keys.sorted() == before, "\(one) \(signal)")
+      }
+    }
+  }
+
+  private func cases(in folder: CommandFolder) throws -> [Case] {
+    let archive = folder.file("App.ipa")
+    try ZipFile(ApplicationFolder.compiled()).write(to: archive)
+    let (store, logged, hot) = (
+      try folder.sample(rows: 3000), try folder.sample("Logged.sqlite", rows: 3000),
+      try folder.sample("Hot.sqlite", rows: 3000)
+    )
+    try folder.keepInLog(logged)
+    var journal = Data([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
+    journal.append(Data(count: 600))
+    try journal.write(to: URL(fileURLWithPath: hot + "-journal"))
+    let new = folder.file("New.sqlite")
+    #expect(try folder.run("book-migration", ["migrate", store, "--output", new] + CommandFolder.models).code == 0)
+    return [
+      Case(words: ["diff", "--contents", store, hot], name: "godwit-recovery"),
+      Case(words: ["verify", logged], name: "godwit-verification"),
+      Case(words: ["verify", hot], name: "godwit-recovery"),
+      Case(
+        words: ["verify", new, "--against", store] + CommandFolder.models, name: "New.sqlite.again", isBeside: true),
+      Case(words: ["trace", store, "Book", "5"] + CommandFolder.models, name: "godwit-trace"),
+      Case(words: ["plan", store, "--app", archive], name: "godwit-app"),
+      Case(words: ["verify", store, "--app", archive], name: "godwit-app"),
+    ]
+  }
+
+  /// Sends a signal as soon as the folder is there. A command that was faster than this process is run again.
+  private func ended(_ one: Case, by signal: Int32, in folder: CommandFolder, _ temporary: String) throws
+    -> CommandProcess.Outcome
+  {
+    for _ in 0..<30 {
+      let outcome = try endedOnce(one, by: signal, in: folder, temporary)
+      if outcome.code != 0 { return outcome }
+    }
+    return try endedOnce(one, by: signal, in: folder, temporary)
+  }
+
+  private func endedOnce(_ one: Case, by signal: Int32, in folder: CommandFolder, _ temporary: String) throws
+    -> CommandProcess.Outcome
+  {
+    let process = try CommandProcess(
+      "book-migration", one.words, in: folder, launcher: ["/usr/bin/env", "TMPDIR=" + temporary])
+    let place = one.isBeside ? folder.path : temporary
+    while process.isRunning,
+      try !FileManager.default.contentsOfDirectory(atPath: place).contains(where: { $0.hasPrefix(one.name) })
+    { usleep(100) }
+    process.send(SIGSTOP)
+    process.send(signal)
+    process.send(SIGCONT)
+    return try process.wait()
   }
 }

@@ -53,6 +53,7 @@ struct HelpTests {
 
   /// Options that have another default or wording than in the other commands, and why.
   private static let exceptions = [
+    "import --checkpoint-every": "each brings what is sorted by then to the disk",
     "resume --memory": "without it a run keeps what it has",
     "fleet run --memory": "without it a run that is resumed keeps what it has",
     "status --check": "it says how a migration stands",
@@ -65,13 +66,15 @@ struct HelpTests {
     "migrate --json": "progress becomes JSON, too",
     "resume --json": "progress becomes JSON, too",
     "sample --output": "a store that is no result of a migration",
+    "sample --limit": "of objects that are asked for; others come along",
+    "sample --where": "for one form of the command",
     "export --output": "a text",
     "export --history": "a flag: what is written",
     "diff --limit": "of changes, not of objects",
     "export --dates": "text has other formats than tables",
     "import --output": "a store that is no result of a migration",
     "import --validate": "there are no mapped steps, and real stores lack bounds more often than values",
-    "import --max-rejects": "of lines, without a share",
+    "import --max-rejects": "of lines, and a share of all lines",
     "init --output": "a text, with a name of its own",
     "policies build --output": "a program",
     "init --force": "it replaces a file, and rolls nothing back",

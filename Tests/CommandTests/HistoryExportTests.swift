@@ -67,7 +67,7 @@ struct HistoryExportTests {
     try folder.forgetModel(of: store)
     let outcome = try folder.run("godwit", ["export", "--history", store])
     #expect(outcome.code == 0 && outcome.output.contains("update Book 1: bits 41"))
-    #expect(outcome.error.contains("1 changes show the bits") && outcome.error.contains("--models"))
+    #expect(outcome.error.contains("1 change shows the bits") && outcome.error.contains("--models"))
   }
 
   @Test(

@@ -66,7 +66,7 @@ struct ImportFaultTests {
     for (list, words) in [
       (path, ["exists already"]), (imports.model + "/contents", ["exists already"]),
       (store, ["would write over a store"]),
-      (store + ".import", ["would write over a store"]), (store + "-wal", ["would write over a store"]),
+      (store + "-wal", ["would write over a store"]),
     ] {
       try imports.expectFault([path], words, options: ["--max-rejects", "1", "--rejects", list])
     }

@@ -34,6 +34,62 @@ struct ImportTextTests {
       "Lion.csv", "name,keeper,keeper@entity\na,,Keeper\n", ["line 2: ", "keeper@entity names an entity"])
   }
 
+  @Test("A column that no line can have is one error of the first line, however many lines may be left out")
+  func unknownColumns() throws {
+    let options = ["--max-rejects", "9"]
+    try imports.expectFault(
+      "Tag.csv", "lable,foo\na,1\nb,2\n", ["line 1: ", "Tag of ", "no property lable, did you mean label?"],
+      options: options)
+    try imports.expectFault(
+      "all.csv", "@entity,label,foo\nTag,b,1\n", ["line 1: ", "no entity of ", "a property foo"], options: options)
+    try imports.expectFault("all.csv", "label\nb\n", ["line 1: ", "no column @entity"], options: options)
+    // A property of a relative, empty where it is another's.
+    let path = try imports.write("Lion.csv", "name,age\nLeo,\n")
+    #expect(try imports.importing([path], ["--validate", "none"]).code == 0)
+  }
+
+  @Test("Values are shown as they are written: a number that is too large, and what a relationship refers to")
+  func shownValues() throws {
+    let number = "99999999999999999999"
+    try imports.expectFault(
+      "a.jsonl", #"{"entity":"Keeper","attributes":{"id":\#(number)}}"#,
+      ["line 1: id ", "and \(number) is no such value"])
+    let long = String(repeating: "x", count: 60)
+    for (label, shown) in [("none", "\"none\""), (long, "\"\(long.prefix(40))…\"")] {
+      let line = #"{"entity":"Keeper","attributes":{"birthDate":0},"relationships":{"tags":[{"label":"\#(label)"}]}}"#
+      try imports.expectFault(
+        "a.jsonl", line, ["line 1: tags refers to an object by Tag.label = \(shown), which no object has"])
+    }
+    let one = try imports.importing([try imports.write("Tag.csv", "label\na\n")])
+    #expect(one.code == 0 && one.output.contains("1 object, "), "\(one)")
+    for wrong in ["x", "5%%", "101%", "-1"] {
+      let outcome = try imports.importing(
+        [try imports.write("Tag.csv", "label\na\n")], ["--max-rejects=\(wrong)"], to: folder.file("Other.sqlite"))
+      #expect(outcome.code == 64 && outcome.error.contains("--max-rejects"), "\(outcome)")
+    }
+  }
+
+  @Test("A share of wrong lines is judged when all files are read; what is too many is told, and nothing is left")
+  func share() throws {
+    let good = (1...17).map { "tag \($0),\($0)\n" }.joined()
+    let inputs = [
+      try imports.write("Tag.csv", "label,@key\n" + good + "a,x\n"),
+      try imports.write("Tag.csv", "label,@key\nb,y\nc,40\n"),
+    ]
+    // Two of 20 lines.
+    try imports.expectFault(
+      inputs, ["2 of 20 lines are wrong, more than 9.9%", "raise --max-rejects"], options: ["--max-rejects", "9.9%"],
+      code: 11)
+    // What can no longer become a small share ends the import at once.
+    let many = try imports.write("Tag.csv", "label,@key\n" + String(repeating: "a,x\n", count: 9) + "b,1\n")
+    try imports.expectFault(
+      [many], ["Tag.csv: line ", "raise --max-rejects"], options: ["--max-rejects", "10%"], code: 11)
+    let list = folder.newPath("rejects.csv")
+    let outcome = try imports.importing(inputs, ["--max-rejects", "10%", "--rejects", list])
+    #expect(outcome.code == 10 && outcome.output.contains("left out: 2 lines"), "\(outcome)")
+    #expect(try String(contentsOfFile: list, encoding: .utf8).split(separator: "\r\n").count == 3)
+  }
+
   @Test("Quotations over lines, doubled marks, CR LF and a byte order mark are read")
   func quotations() throws {
     let path = try imports.write("Tag.csv", "\u{FEFF}\"label\",\"@key\"\r\n\"a\r\n\"\"b\"\",\",1\r\n\"c\",2\r\n,3")

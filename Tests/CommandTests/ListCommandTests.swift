@@ -72,7 +72,7 @@ struct ListCommandTests {
     let (_, clean) = try summary(["clean", "--keep-backups", "0", "--dry-run"])
     #expect(clean.stores[0].state == "cleaned" && clean.stores[2].exitCode == 0)
     let (undone, rollback) = try summary(["rollback"])
-    #expect(undone.code == 20 && rollback.stores.map(\.exitCode) == [0, 0, 20, 0], "\(undone)")
+    #expect(undone.code == 64 && rollback.stores.map(\.exitCode) == [0, 0, 64, 0], "\(undone)")
   }
 
   @Test("The plan of a list says what all its stores come to: bytes, rows, time, disk, and what is dropped or lost")

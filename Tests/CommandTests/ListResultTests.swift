@@ -104,6 +104,43 @@ struct ListResultTests {
         outcome.code == 0 && summary.stores.map(\.state) == ["rolled back", "done", "needed nothing"], "\(outcome)")
     }
     #expect(try folder.run("book-migration", ["status", stores[0]]).output.contains("the last one was rolled back"))
+    try stores[0].write(toFile: list, atomically: true, encoding: .utf8)
+    let page = folder.newPath("page.html")
+    let report = try folder.run("book-migration", ["report", "--manifest", list, "--html", page, "--text"])
+    #expect(report.code == 0 && report.output.hasPrefix("1 store: 1 rolled back, in "), "\(report)")
+    let html = try String(contentsOfFile: page, encoding: .utf8)
+    #expect(html.contains("<header class=\"t-nothing\"><p class=\"badge\">rolled back</p>"))
+  }
+
+  @Test(
+    "rollback of a list rolls back what was migrated, and of the others says why nothing is to be rolled back, with 0")
+  func nothingToRollBack() throws {
+    let (new, untried) = (folder.file("New.sqlite"), try folder.sample("Untried.sqlite", rows: 9))
+    let words = ["sample", ExampleFolder.models, "--version", "Library 3", "--rows", "9", "--output", new]
+    #expect(try folder.run("godwit", words).code == 0)
+    let lines = [stores[0], new, "\(stores[4])\t\(folder.file("Out.sqlite"))"]
+    func write(_ lines: [String]) throws {
+      try lines.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    }
+    try write(lines)
+    #expect(try run(["migrate"]).outcome.code == 0)
+    try write(lines + [untried])
+    let text = try folder.run("book-migration", ["rollback", "--manifest", list])
+    let counts = "4 stores: 1 restored, 1 needed nothing, 1 nothing was replaced, 1 no migration is known"
+    #expect(text.code == 0 && text.output.contains(counts), "\(text)")
+    #expect(text.output.contains("\(new): nothing to roll back"), "\(text)")
+    let (again, summary) = try run(["rollback"])
+    #expect(again.code == 0, "\(again)")
+    #expect(
+      summary.stores.map(\.state) == [
+        "rolled back", "needed nothing", "nothing was replaced", "no migration is known",
+      ])
+    // What was replaced, and has no backup any longer, cannot be rolled back.
+    #expect(try run(["migrate"]).outcome.code == 0)
+    #expect(try folder.run("book-migration", ["clean", stores[0], "--keep-backups", "0"]).code == 0)
+    let refused = try run(["rollback"])
+    #expect(refused.outcome.code == 20 && refused.summary.stores[0].state == "refused", "\(refused)")
+    #expect(refused.summary.stores[0].error?.contains("no backup") == true, "\(refused)")
   }
 
   @Test("clean forgets what was kept; a dry run does not")
@@ -115,7 +152,7 @@ struct ListResultTests {
     let after = try run(["status"]).summary
     #expect(
       after.stores.map(\.state) == [
-        "done", "no migration is known", "no migration is known", "no such file", "refused",
+        "done", "no migration is known", "no migration is known", "no such file", "no migration is known",
       ])
     let kept = (try? FileManager.default.contentsOfDirectory(atPath: folder.state + "/results")) ?? []
     #expect(kept.isEmpty, "\(kept)")
@@ -132,9 +169,15 @@ struct ListResultTests {
     process.send(SIGKILL)
     _ = try process.wait()
     sleep(2)
-    #expect(try states() == ["damaged or no Core Data store", "interrupted", "no migration is known"])
-    #expect(try folder.run("book-migration", ["resume", long, "--quiet"]).code == 0)
-    #expect(try states()[1] == "done")
+    let (outcome, summary) = try run(["status", "--check"])
+    #expect(
+      outcome.code == 30
+        && summary.stores.map(\.state) == ["damaged or no Core Data store", "interrupted", "not begun"], "\(outcome)")
+    let waiting = try run(["report"]).summary.groups.filter { $0.exitCode == 75 }
+    #expect(waiting.count == 2 && waiting.allSatisfy { $0.next?.contains("--throttle 2krows/s") == true })
+    // The command goes on with what is interrupted, and has the options of the list.
+    for group in waiting { _ = try folder.paste(try #require(group.next).replacing(" --throttle 2krows/s", with: "")) }
+    #expect(try states() == ["damaged or no Core Data store", "done", "refused"])
   }
 
   @Test("Stores that a stopped list did not begin are not begun in the morning, and its command goes on")

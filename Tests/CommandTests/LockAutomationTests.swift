@@ -18,7 +18,7 @@ struct LockAutomationTests {
 
   /// A repository with sources and their lock.
   init() throws {
-    folder = try CommandFolder()
+    folder = try CommandFolder(readsSwift: true)
     sources = try SchemaSources(folder.file("App/Models"), [SchemaSources.first, SchemaSources.second])
     let made = try shell(
       """

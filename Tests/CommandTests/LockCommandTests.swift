@@ -10,7 +10,7 @@ struct LockCommandTests {
   private let sources: SchemaSources
 
   init() throws {
-    folder = try CommandFolder()
+    folder = try CommandFolder(readsSwift: true)
     sources = try SchemaSources(folder.file("App"), [SchemaSources.first, SchemaSources.second])
   }
 

@@ -19,7 +19,7 @@ struct LockCorpusTests {
 
   @Test("The lock of myhome's sources knows versions by the checksums that SwiftData wrote into stores of them")
   func myhome() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let lock = folder.file("schema.lock")
     let done = try folder.run("godwit", ["lock", MyHome.sources, "--lock", lock])
     #expect(done.code == 0 && done.output.contains("locked: 1.0.0, 2.0.0, "), "\(done)")

@@ -83,7 +83,7 @@ struct MappingCommandTests {
     let mapping = try write(text("{ undecided: which of the two titles }"), "Open.yaml")
     let models = ["--models", ExampleFolder.models]
     let checked = try folder.run("godwit", ["mapping", "check", mapping] + models)
-    let told = "  1 value to decide before a store can be migrated:\n    Book.title: which of the two titles\n"
+    let told = "  1 property to decide before a store can be migrated:\n    Book.title: which of the two titles\n"
     #expect(checked.code == 0 && checked.output.hasSuffix(told), "\(checked)")
     let arguments = [store, "--mappings", mapping, "--to", "Library 2"] + models
     for verb in ["plan", "migrate"] {
@@ -108,6 +108,66 @@ struct MappingCommandTests {
       let checked = try folder.run("godwit", ["mapping", "check", file, "--models", ExampleFolder.models])
       #expect(checked.code == 20 && checked.error.contains(said), "\(checked)")
     }
+  }
+
+  @Test("A file with several faults of keys and structure gets all of them at once")
+  func faults() throws {
+    let text = """
+      from: Library 1
+      too: Library 2
+      others: maybe
+      entities:
+        - User
+        - from: Book
+          atributes: {}
+          attributes:
+            title: { text: $source.title }
+            isbn: { value: 1, format: x }
+          objects:
+            - { create: Author, lnk: authors, as: author }
+            - { create: File, relationships: { book: $author, user: nobody } }
+      """
+    let file = try write(text, "Faults.yaml")
+    for words in [["mapping", "check", file], ["plan", try folder.sample(rows: 10), "--mappings", file]] {
+      let checked = try folder.run("godwit", words + ["--models", ExampleFolder.models])
+      #expect(checked.code == 20 && checked.error.contains(": 7 faults:\n"), "\(checked)")
+      for fault in [
+        "line 2: the file has no key too, did you mean to?", "line 3: others has to be true or false",
+        "line 7: an entity mapping has no key atributes, did you mean attributes?",
+        "BookToBook: line 9: text needs format", "BookToBook: line 10: format does not go with value",
+        "BookToBook: line 12: an object has no key lnk, did you mean link?",
+        "BookToBook: line 13: nobody is the name of nothing",
+      ] { #expect(checked.error.contains(fault), "\(fault): \(checked.error)") }
+    }
+  }
+
+  @Test("A single fault is one error with entity and line; a file is named once, and is no mapping model to convert")
+  func singleFault() throws {
+    let text = """
+      from: Library 1
+      to: Library 2
+      others: true
+      entities:
+        - User
+        - from: Book
+          attributes:
+            title: $same
+            isbn: null
+          objects:
+            - { create: Author, link: authors, as: author }
+            - { create: File, relationships: { book: $author, user: nobody } }
+      """
+    let one = try write(text, "One.yaml")
+    let single = try folder.run("godwit", ["mapping", "check", one, "--models", ExampleFolder.models])
+    #expect(
+      single.code == 20 && single.error.contains("One.yaml: BookToBook: line 12: nobody is the name"), "\(single)")
+    let named = try write("from: Library 1\nto: Library 2\nothers: true\nentities: [Draft]\n", "Named.yaml")
+    let checked = try folder.run("godwit", ["mapping", "check", named, "--models", ExampleFolder.models])
+    #expect(checked.code == 20 && checked.error.hasPrefix("godwit: \(named): DraftToDraft: "), "\(checked)")
+    #expect(checked.error.hasSuffix("Correct the mapping file\n"))
+    let converted = try folder.run("godwit", ["mapping", "convert", named])
+    let advice = "this is a mapping file already. Check it with `godwit mapping check \(named)`"
+    #expect(converted.code == 20 && converted.output.isEmpty && converted.error.contains(advice), "\(converted)")
   }
 
   @Test("Versions with the same version hashes have no step, so there is no draft")

@@ -146,7 +146,8 @@ struct MappingFileExampleTests {
     let names = try MappingModelReader.read(path: Self.mappings).map(\.name).sorted()
     #expect(
       names == [
-        "Care1_to_Care2", "Colors", "Employees2_to_Employees3", "Library1_to_Library2", "Library2_to_Library3",
+        "Addresses", "Care1_to_Care2", "Colors", "Employees2_to_Employees3", "Library1_to_Library2",
+        "Library2_to_Library3",
         "Milliseconds", "Model1_to_Model2", "Model2_to_Model3", "Moody5_to_Moody6", "Posts2_to_Posts3", "Tags", "Times",
         "Tracks3_to_Tracks4", "Tracks4_to_Tracks5", "WooCommerce26_to_27", "XCServer1.2.0_to_2.0.1",
       ])

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import RunSupport
+
 /// What the command makes of words that are misspelt, or stand where the parser would take them for others.
 @Suite("Words of a command line")
 struct NearNameTests {
@@ -37,6 +39,75 @@ struct NearNameTests {
     try expectUsage(
       "did you mean Mappings?",
       ["plan", store, "--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings + "s"])
+  }
+
+  @Test("Equal endings and a few equal letters make no two names alike; two letters that are swapped do")
+  func farNames() throws {
+    let near = { (name: String, names: [String]) in NearName.find(name, in: names) }
+    for (name, other) in [("Foo", "Book"), ("nope", "home"), ("K", "C"), ("V9", "V1"), ("none", "hook")] {
+      #expect(near(name, [other]) == nil, "\(name)")
+    }
+    for (name, other) in [("titel", "title"), ("Bok", "Book"), ("Libary", "Library"), ("book", "Book")] {
+      #expect(near(name, ["Zzz", other]) == other, "\(name)")
+    }
+    for name in ["M1.sqlite", "C2.sqlite", "hook.txt"] {
+      try "x".write(toFile: folder.file(name), atomically: false, encoding: .utf8)
+    }
+    for name in ["nope.sqlite", "none.sqlite", "K.sqlite", "none.txt"] {
+      let outcome = try folder.run("godwit", ["inspect", folder.file(name)])
+      #expect(outcome.code == 64 && !outcome.error.contains("did you mean"), "\(outcome)")
+    }
+    try expectUsage("did you mean hook.txt?", ["inspect", folder.file("hok.txt")])
+  }
+
+  @Test("A path at which there is nothing, and nothing is known of, is 64 in every command that takes one")
+  func missingPaths() throws {
+    let none = folder.file("none")
+    for words in [
+      ["rollback", none], ["ctl", "pause", none], ["ctl", "stop", none], ["clean", none], ["inspect", none],
+      ["clean", none + "/none.sqlite"], ["migrate", none + "/none.sqlite", "--models", ExampleFolder.models],
+    ] {
+      try expectUsage("there is no such", words)
+    }
+    #expect(try folder.run("godwit", ["clean", folder.path]).code == 0)
+    #expect(try folder.run("godwit", ["clean", store]).code == 0)
+    // A folder where a store was to be.
+    for words in [["export"], ["export", "--raw"], ["inspect"], ["verify"]] {
+      try expectUsage("this is a folder, not a store", words + [folder.path])
+    }
+  }
+
+  @Test("What is no store is told as such by commands on runs, too: 64 for a folder or a device, 30 for another file")
+  func noStores() throws {
+    let text = folder.file("text.txt")
+    try "no store".write(toFile: text, atomically: true, encoding: .utf8)
+    let before = try folder.tree()
+    let models = ["--models", ExampleFolder.models]
+    for words in [
+      ["resume"], ["rollback"], ["ctl", "pause"], ["ctl", "resume"], ["ctl", "stop"], ["ctl", "throttle", "none"],
+      ["status"], ["status", "--check"], ["report"], ["plan"] + models, ["migrate"] + models,
+    ] {
+      try expectUsage("this is a folder, not a store", words + ["--", folder.path])
+      try expectUsage("this is no regular file, not a store", words + ["--", "/dev/null"])
+      guard !["plan", "migrate", "status"].contains(words[0]) else { continue }
+      try expectUsage("there is no such store", words + ["--", folder.file("none/none.sqlite")])
+      let outcome = try folder.run("godwit", words + ["--", text])
+      #expect(outcome.code == 30 && outcome.error.contains("this is no SQLite database"), "\(outcome)")
+    }
+    #expect(try folder.tree() == before)
+  }
+
+  @Test("Commands that only read do not say that nothing was written; those that write do")
+  func onlyReading() throws {
+    let none = folder.file("none")
+    for words in [["inspect", none], ["verify", none], ["ctl", "pause", store]] {
+      let outcome = try folder.run("godwit", words)
+      #expect(outcome.code != 0 && !outcome.error.lowercased().contains("nothing was written"), "\(outcome)")
+    }
+    let migrated = try folder.run("godwit", ["migrate", none] + CommandFolder.models)
+    #expect(migrated.code == 64 && migrated.error.lowercased().contains("nothing was written"), "\(migrated)")
+    let document = try folder.run("godwit", ["inspect", none, "--json"])
+    #expect(document.output.contains("\"nothing-written\""), "\(document)")
   }
 
   @Test("An entity that is misspelt gets the nearest one")

@@ -112,7 +112,7 @@ struct ParquetExportTests {
     for name in ["i16", "u", "d", "b"] {
       #expect(outcome.error.contains("1 value of Thing.\(name) does not have the column's type"), "\(outcome)")
     }
-    #expect(outcome.error.contains("1 texts were not UTF-8"))
+    #expect(outcome.error.contains("1 text was not UTF-8"))
     let file = try ParquetDocument(path)
     #expect(file["i16"][0] == nil && file["u"][0] == nil && file["d"][0] == nil && file["b"][0] == nil)
     #expect(file["s"][0] == .bytes(Array("\u{FFFD}".utf8)))

@@ -58,13 +58,63 @@ struct PhaseTests {
     }
     process.send(SIGTERM)
     #expect(try process.wait().code == 75)
-    let again = try CommandProcess("book-migration", ["resume", store, "--postpone-cut-over", hold], in: folder)
-    usleep(1_500_000)
+    try heldAgain(hold, before)
+  }
+
+  private func heldAgain(_ hold: String, _ before: Data) throws {
+    // As messages advise it: the run remembers what holds it.
+    let again = try CommandProcess("book-migration", ["resume", store], in: folder)
+    var status = ""
+    for _ in 0..<300 where !status.contains("waiting for the cut-over") && again.isRunning {
+      usleep(100_000)
+      status = try folder.run("book-migration", ["status", store]).output
+    }
     #expect(again.isRunning)
+    #expect(status.contains("held by      \(hold): "), "\(status)")
+    let list = folder.newPath("list")
+    try store.write(toFile: list, atomically: true, encoding: .utf8)
+    var stores = ""
+    for _ in 0..<300 where !stores.contains("is held by") && again.isRunning {
+      stores = try folder.run("book-migration", ["status", "--manifest", list]).output
+    }
+    #expect(stores.contains("the cut-over is held by \(hold)"), "\(stores)")
     #expect(try CommandFolder.bytes(store) == before)
     try FileManager.default.removeItem(atPath: hold)
     #expect(try again.wait().code == 0)
     #expect(try folder.run("book-migration", ["status", "--check", store]).code == 0)
+  }
+
+  @Test("Time that a run waits is told beside its run time: a cut-over that resume holds, and a pause")
+  func waiting() throws {
+    let (hold, log, began) = (folder.newPath("hold"), folder.newPath("log"), ContinuousClock.now)
+    try Data().write(to: URL(fileURLWithPath: hold))
+    let stops = ["--on-phase", "sh -c '[ $GODWIT_PHASE != copied ]'"]
+    #expect(try folder.run("book-migration", ["migrate", store] + stops + CommandFolder.models).code == 75)
+    let words = ["resume", store, "--postpone-cut-over", hold, "--log-file", log]
+    let process = try CommandProcess("book-migration", words, in: folder)
+    var status = ""
+    for _ in 0..<300 where !status.contains("waiting for the cut-over") && process.isRunning {
+      usleep(100_000)
+      status = try folder.run("book-migration", ["status", store]).output
+    }
+    #expect(status.contains("held by      \(hold): ") && !status.contains("rows/s"), "\(status)")
+    usleep(1_500_000)
+    #expect(try folder.run("godwit", ["ctl", "pause", store]).code == 0)
+    try FileManager.default.removeItem(atPath: hold)
+    usleep(1_500_000)
+    #expect(try folder.run("godwit", ["ctl", "resume", store]).code == 0)
+    let done = try process.wait()
+    let times = #/ read in ([0-9.]+) s beside ([0-9.]+) s of waiting, /#
+    let summary = try #require(done.output.firstMatch(of: times), "\(done)")
+    let (worked, waited) = (try #require(Double(summary.1)), try #require(Double(summary.2)))
+    #expect(done.code == 0 && waited >= 3, "\(done)")
+    let elapsed = (ContinuousClock.now - began) / .seconds(1)
+    #expect(worked + waited < elapsed, "\(worked) s and \(waited) s in \(elapsed) s")
+    let reported = try #require(try value("waitedSeconds", ["report", store])?.double)
+    let seconds = try #require(try value("seconds", ["report", store])?.double)
+    #expect(abs(reported - waited) < 0.5 && seconds + reported < elapsed, "\(reported) beside \(seconds)")
+    let text = try folder.run("godwit", ["report", store]).output
+    #expect(text.contains("  waited       ") && text.contains("which the run time does not count"), "\(text)")
   }
 
   /// The mapping files of the example, with the second one changed.

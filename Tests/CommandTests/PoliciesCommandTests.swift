@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import SwiftDataModels
@@ -10,7 +11,7 @@ struct PoliciesCommandTests {
   private static let buildFolder = ExampleFolder.root + "/.build/policies"
   private let folder: CommandFolder
 
-  init() throws { folder = try CommandFolder() }
+  init() throws { folder = try CommandFolder(readsSwift: true) }
 
   private static let policy = """
     import CoreData
@@ -89,6 +90,31 @@ struct PoliciesCommandTests {
     try text.write(toFile: source, atomically: true, encoding: .utf8)
     let (built, _) = try build(source)
     #expect(built.code == 20 && built.error.contains("\(source):4:14: error: cannot find 'Missing' in scope"))
+  }
+
+  @Test("A signal that ends a build ends what compiles, too")
+  func interrupted() throws {
+    let (source, builds) = (folder.file("BookPolicy.swift"), folder.newPath("builds"))
+    try Self.policy.write(toFile: source, atomically: true, encoding: .utf8)
+    let process = try CommandProcess(
+      "godwit", ["policies", "build", source, "--output", folder.file("program"), "--build-folder", builds], in: folder)
+    for _ in 0..<600 where process.isRunning && Self.compilers(builds).isEmpty { usleep(100_000) }
+    let began = Self.compilers(builds)
+    process.send(SIGINT)
+    let outcome = try process.wait()
+    for _ in 0..<300 where !Self.compilers(builds).isEmpty { usleep(100_000) }
+    #expect(!began.isEmpty && outcome.code == 128 + SIGINT, "\(outcome)")
+    #expect(Self.compilers(builds).isEmpty)
+  }
+
+  /// Processes that build in a folder: swift's name in their words.
+  private static func compilers(_ folder: String) -> [String] {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return processes.filter { Int($0) != nil }.filter { process in
+      let words = (FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()).split(separator: 0)
+        .map { String(decoding: $0, as: UTF8.self) }
+      return words.first.map { $0.contains("swift") } == true && words.contains { $0.hasPrefix(folder) }
+    }
   }
 
   @Test("What cannot be built is refused before anything is compiled")

@@ -13,7 +13,7 @@ struct PoliciesCorpusTests {
   private let folder: CommandFolder
 
   init() throws {
-    folder = try CommandFolder()
+    folder = try CommandFolder(readsSwift: true)
     try write(
       [
         "Car": Self.text("maker") + Self.number, "Post": Self.text("hexColor") + Self.number,

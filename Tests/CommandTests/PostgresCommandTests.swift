@@ -5,44 +5,6 @@
   import Testing
 
   @testable import PostgresLoads
-  /// A server for one test alone, which may crash.
-  private final class OwnServer {
-    let url: String
-    private let folder: CommandFolder
-    private let path: String
-    /// Below those that the system gives to connections.
-    private let port = Int.random(in: 20_000..<32_000)
-    private static let script = URL(fileURLWithPath: ExampleFolder.models).deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("scripts/postgres-up").path
-
-    init(_ folder: CommandFolder) throws {
-      path = FileManager.default.temporaryDirectory.appendingPathComponent("postgres-\(UUID().uuidString)").path
-      self.folder = folder
-      url = try Self.run(folder, ["start", path], port)
-    }
-
-    deinit { _ = try? Self.run(folder, ["stop", path], port) }
-
-    func crash() throws { _ = try Self.run(folder, ["kill", path], port) }
-
-    private static func run(_ folder: CommandFolder, _ words: [String], _ port: Int) throws -> String {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: script)
-      process.arguments = words
-      process.environment = ProcessInfo.processInfo.environment.merging(["GODWIT_POSTGRES_PORT": "\(port)"]) { $1 }
-      let output = folder.newPath("server")
-      _ = FileManager.default.createFile(atPath: output, contents: nil)
-      // A file and no pipe: the server keeps what it is given.
-      process.standardOutput = FileHandle(forWritingAtPath: output)
-      try process.run()
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else {
-        throw CommandProcess.Missing(description: "postgres-up \(words) failed")
-      }
-      return try String(contentsOfFile: output, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-  }
 
   @Suite("Loads by the command", .serialized, LoadServer.isThere)
   struct PostgresCommandTests {
@@ -179,30 +141,43 @@
         var (random, kills) = (ExampleRandom(state: Self.seed), 0)
         for run in 0..<5 {
           try LoadServer.withSchema { _, other in
-            var killed = 0
-            while killed <= 4 {
-              // Killed before anything was begun or migrated, it begins anew.
-              let isBegun = { try !folder.run("book-migration", ["status", store]).output.contains("no migration") }
-              let words =
-                try isBegun() ? ["resume", store, "--to-postgres", LoadServer.url] : arguments(store, other) + every
-              let process = try CommandProcess("book-migration", words, in: folder)
-              if killed < 4 {
-                usleep(UInt32(seconds * 1e6 * Double(1 + random.next(9)) / 10))
-                process.send(SIGKILL)
-              }
-              let outcome = try process.wait()
-              if outcome.code == 0 { break }
-              if outcome.code == 20, outcome.error.contains("had migrated nothing"), try !isBegun() { continue }
-              #expect(outcome.code == 128 + SIGKILL, "run \(run): \(outcome)")
-              killed += 1
+            kills += try killed(folder, [store] + every, other, &random, seconds) {
+              (try? contents(session, other)) == wanted
             }
-            kills += killed
             #expect(try contents(session, other) == wanted, "run \(run)")
           }
         }
         print("load kills: seed \(Self.seed), 5 runs, \(kills) kills, all equal")
         #expect(kills > 4)
       }
+    }
+
+    /// Loads a store, killed up to four times within so many seconds, to the end. Returns how often it was.
+    private func killed(
+      _ folder: CommandFolder, _ load: [String], _ schema: String, _ random: inout ExampleRandom, _ seconds: Double,
+      isWhole: () throws -> Bool
+    ) throws -> Int {
+      // Killed before anything was begun or migrated, it begins anew.
+      let isBegun = { try !folder.run("book-migration", ["status", load[0]]).output.contains("no migration") }
+      var killed = 0
+      while killed <= 4 {
+        let words =
+          try isBegun()
+          ? ["resume", load[0], "--to-postgres", LoadServer.url] : arguments(load[0], schema) + load.dropFirst()
+        let process = try CommandProcess("book-migration", words, in: folder)
+        if killed < 4 {
+          usleep(UInt32(seconds * 1e6 * Double(1 + random.next(9)) / 10))
+          process.send(SIGKILL)
+        }
+        let outcome = try process.wait()
+        if outcome.code == 0 { break }
+        if outcome.code == 20, outcome.error.contains("had migrated nothing"), try !isBegun() { continue }
+        #expect(outcome.code == 128 + SIGKILL, "\(outcome)")
+        killed += 1
+        // Killed when all was done but its exit.
+        if try !isBegun(), try isWhole() { break }
+      }
+      return killed
     }
 
     @Test("A server that crashes in the middle and comes back loses no row and doubles none")

@@ -59,9 +59,15 @@ import Testing
     }
     let found = try report(folder, store)
     #expect(found.code == 12 && found.report.present == .rolledBack && found.report.presentVersion == "Library 1")
-    let wanted = ", but the store there now is at version Library 1: it was replaced or rolled back since."
-    #expect(found.report.outcome == .done && found.text.hasPrefix("DONE: The migration was done at "), "\(found.text)")
+    let wanted = " and rolled back since: the old store at version Library 1 is in its place again."
+    #expect(found.report.outcome == .rolledBack, "\(found.text)")
+    #expect(found.text.hasPrefix("ROLLED BACK: The migration was done at "), "\(found.text)")
     #expect(found.text.contains(wanted) && !found.text.contains("No action is needed"), "\(found.text)")
+    let page = folder.newPath("page.html")
+    #expect(try folder.run("godwit", ["report", store, "--html", page]).code == 12)
+    let html = try String(contentsOfFile: page, encoding: .utf8)
+    #expect(html.contains("<header class=\"rolled-back\"><p class=\"badge\">rolled back</p>"), "\(html.prefix(9000))")
+    #expect(html.contains("sqlite: rolled back</title>") && html.contains(wanted))
   }
 
   @Test("A rollback to the same version is no write: the old store is known by its bytes")

@@ -56,7 +56,7 @@ struct RawExportTests {
     try change("UPDATE ZBOOK SET Z_ENT = 77 WHERE Z_PK = 2")
     let outcome = try folder.run("godwit", ["export", "--raw", store])
     #expect(outcome.code == 0 && outcome.error.contains("Z_1READERS links Book and User"))
-    #expect(outcome.error.contains("TIMESTAMP") && outcome.error.contains("1 rows of ZBOOK have an entity number"))
+    #expect(outcome.error.contains("TIMESTAMP") && outcome.error.contains("1 row of ZBOOK has an entity number"))
     #expect(outcome.output.contains(#"{"entity":null,"key":2,"uri":null,"#))
   }
 
@@ -124,6 +124,16 @@ struct RawExportTests {
     #expect(recent.count == 1 && (recent[0]["columns"] as? [String: Any])?.count == 2)
     #expect(try lines(["Book", "--since", "2018-12-31T00:00:00Z", "--columns", "title"] + Self.models).count == 1)
     #expect(try lines(["--raw", "Book", "--where", "ZPUBLISHED >= \"2019-01-01\""]).count == 1)
+    let first = ["--limit", "1"]
+    for names in [["title,pages"], ["title,", "pages"], ["title", "pages"]] {
+      let found = try lines(["Book", "--columns"] + names + first + Self.models)
+      #expect((found[0]["attributes"] as? [String: Any])?.count == 2, "\(names): \(found)")
+    }
+    let columns = try lines(["--raw", "Book", "--columns", "ZTITLE,ZPAGES"] + first)
+    #expect((columns[0]["columns"] as? [String: Any])?.count == 2)
+    let one = folder.newPath("one.jsonl")
+    let written = try folder.run("godwit", ["export", store, "Book", "--output", one] + first + Self.models)
+    #expect(written.output.contains("1 object, "), "\(written)")
     #expect(try lines(["--raw", "Book", "--where", "Z_PK BETWEEN {3, 5}"]).count == 3)
   }
 
@@ -143,6 +153,10 @@ struct RawExportTests {
       (["--raw", "Book", "--where", "ZTITLE >"], 20, ["the condition ZTITLE >"]),
       (["--raw", "Book", "--where", "Z_PK BETWEEN {1}"], 20, ["BETWEEN without two bounds"]),
       (["--raw", "Book", "--where", "Z_PK IN 3"], 20, ["IN without a list"]),
+      (["--raw", "Book", "--where", "ZTITLE = 1"], 20, ["compares a text with 1: write '1'"]),
+      (["Book", "--where", "title > 5"] + Self.models, 20, ["compares a text with 5: write '5'"]),
+      (["Book", "--where", "5 < title"] + Self.models, 20, ["write '5'"]),
+      (["Book", "--where", "title IN {'a', 5}"] + Self.models, 20, ["write '5'"]),
       (["--raw", "--where", "ZTITLE = 1"], 64, ["--where asks about the objects of one entity"]),
       (["--raw", "--history"], 64, ["exclude each other"]),
       (["--raw", "--since", "yesterday"], 64, ["--since"]),

@@ -55,7 +55,9 @@ struct RefusalTests {
       let path = folder.file(name)
       try Data(repeating: 0x41, count: size).write(to: URL(fileURLWithPath: path))
       try expectRefusal(
-        30, [path, size == 0 ? "the file is empty" : "no SQLite database", "path", Self.nothing],
+        30,
+        [path, size == 0 ? "the file is empty" : "no SQLite database", "path"]
+          + (command == "inspect" ? [] : [Self.nothing]),
         [command, path] + (command == "inspect" ? [] : CommandFolder.models), in: folder)
     }
   }
@@ -67,7 +69,7 @@ struct RefusalTests {
     try queue.write { try $0.execute(sql: "CREATE TABLE a (b); INSERT INTO a VALUES (1)") }
     try queue.close()
     try expectRefusal(
-      30, [path, "not a Core Data store", "Z_METADATA", Self.nothing],
+      30, [path, "not a Core Data store", "Z_METADATA"] + (command == "inspect" ? [] : [Self.nothing]),
       [command, path] + (command == "inspect" ? [] : CommandFolder.models), in: folder)
   }
 
@@ -136,10 +138,11 @@ struct RefusalTests {
     for (output, words) in [
       (folder.file("missing/new.sqlite"), ["leads nowhere", "directory of a destination must exist"]),
       (taken + "/new.sqlite", ["leads nowhere", "not a directory"]), (taken, ["exists already", "another path"]),
-      (folder.path, ["this is a directory"]),
+      (folder.path, ["this is a folder"]),
     ] {
       try expectRefusal(
-        20, [output, Self.nothing] + words, ["migrate", store, "--output", output] + CommandFolder.models, in: folder)
+        output == folder.path ? 64 : 20, [output, Self.nothing] + words,
+        ["migrate", store, "--output", output] + CommandFolder.models, in: folder)
     }
   }
 

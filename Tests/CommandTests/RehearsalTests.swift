@@ -51,7 +51,7 @@ struct RehearsalTests {
     #expect(plan.planningSeconds > 0)
     plan.planningSeconds = 500
     let slow = try #require(try job.forecast(request(store), plan))
-    #expect(slow.fixedSeconds >= 500 && slow.fixedSeconds < 510 && slow.seconds >= slow.fixedSeconds)
+    #expect(slow.fixedSeconds >= 500 && slow.fixedSeconds < 900 && slow.seconds >= slow.fixedSeconds)
     // The bundle, its current version's name, and each version's folder with its file.
     let copies = ModelCopies([ExampleFolder.models], LocalFileSystem())
     let files = FileManager.default.enumerator(atPath: ExampleFolder.models)?.allObjects.count ?? 0
@@ -101,7 +101,10 @@ struct RehearsalTests {
     let fast = try forecast(request(store))
     let (full, sqlite) = (try forecast(request(store, .full)), try forecast(request(store, .sqlite)))
     #expect(none.proofSeconds == 0)
-    #expect(0 < fast.proofSeconds && 0 < full.proofSeconds && fast.proofSeconds < sqlite.proofSeconds)
+    #expect(0 < fast.proofSeconds && 0 < full.proofSeconds)
+    // What was measured of two trials cannot be compared: another program may have had the processor.
+    let bytes = Double(try #require(sqlite.steps.last).bytes)
+    #expect(sqlite.proofSeconds > bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness)
     #expect(ForecastText(fast).lines.contains { $0.contains("verification: ") })
   }
 

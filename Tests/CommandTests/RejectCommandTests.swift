@@ -17,14 +17,52 @@ struct RejectCommandTests {
     let migrate = ["migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--output", output]
     let over = try folder.run("godwit", migrate + ["--max-rejects", "1"])
     #expect(over.code == 11 && over.error.contains("more than 1 object cannot be migrated"), "\(over)")
-    let done = try folder.run("godwit", ["resume", output, "--max-rejects", "100", "--json"])
+    // Nobody is told to resume it as it is: that would end in the same way.
+    #expect(try folder.run("godwit", ["status", "--check", output]).code == 1)
+    for text in [over.error, try folder.run("godwit", ["report", output]).output] {
+      #expect(text.contains("--restart`") && text.contains("resume \(output) --max-rejects 10`"), "\(text)")
+      #expect(!text.contains("resume \(output)`"), "\(text)")
+    }
+    let done = try folder.paste("godwit resume \(output) --max-rejects 10")
     #expect(done.code == 10 && done.output.contains("\(output).rejects-"), "\(done)")
     let report = try folder.run("godwit", ["report", output]).output
     #expect(report.contains("after a fix, migrate all objects again: godwit migrate"))
     // The limit in force, and not the first one (POL2).
-    #expect(report.contains("rejects: at most 100") && !report.contains("rejects: at most 1\n"), "\(report)")
+    #expect(report.contains("rejects: at most 10\n") && !report.contains("rejects: at most 1\n"), "\(report)")
     #expect(try folder.run("godwit", migrate + ["--max-rejects", "many"]).code == 64)
     #expect(try folder.run("godwit", migrate + ["--reject-values"]).code == 64)
+  }
+
+  @Test("A larger limit is advised that leads on: twice as much, ten at least, and never too large for a number")
+  func largerLimit() {
+    #expect([0, 4, 5, 6, 1 << 62].map(RejectPlan.limit(above:)) == [10, 10, 10, 12, 1 << 63])
+    #expect([1 << 63, .max].map(RejectPlan.limit(above:)) == [.max, .max])
+  }
+
+  @Test("Behind too many rejects the advised --restart, pasted when the data are mended, goes to the end")
+  func restart() throws {
+    let folder = try CommandFolder()
+    let (store, output) = (folder.file("Plain.sqlite"), folder.file("Output.sqlite"))
+    let model = ExampleFolder.root + "/Benchmarks/Models/Plain.xcdatamodeld"
+    let sample = ["sample", model, "--version", "Plain 2", "--rows", "1000", "--output", store]
+    #expect(try folder.run("godwit", sample).code == 0)
+    let migrate = ["migrate", store, "--models", model, "--versions", "Plain 2,Plain 1", "--output"]
+    let over = try folder.run("godwit", migrate + [output, "--max-rejects", "1"])
+    let restart = try #require(over.error.firstMatch(of: #/`(godwit migrate [^`]+ --restart)`/#)?.1, "\(over)")
+    let trial = folder.file("Trial.sqlite")
+    #expect(try folder.run("godwit", migrate + [trial, "--max-rejects", "50%", "--quiet"]).code == 10)
+    let list = try #require(
+      FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasPrefix("Trial.sqlite.rejects-") })
+    let lines = try String(contentsOfFile: folder.file(list), encoding: .utf8).split(separator: "\n")
+    let keys = try lines.map { try JSONDecoder().decode(RunReport.Reject.self, from: Data($0.utf8)).key }
+    let queue = try DatabaseQueue(path: store)
+    let wrong = keys.map(String.init).joined(separator: ",")
+    try queue.write { try $0.execute(sql: "DELETE FROM ZROW WHERE Z_PK IN (\(wrong))") }
+    try queue.close()
+    let done = try folder.paste(String(restart))
+    #expect(done.code == 0 && done.output.contains("verified") && !keys.isEmpty, "\(done)")
+    #expect(try folder.run("godwit", ["verify", output, "--models", model]).code == 0)
+    #expect(try folder.run("godwit", ["status", "--check", output]).code == 0)
   }
 
   @Test(

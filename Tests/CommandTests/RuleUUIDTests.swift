@@ -7,7 +7,7 @@ import Testing
 struct RuleUUIDTests {
   private let folder: CommandFolder
 
-  init() throws { folder = try CommandFolder() }
+  init() throws { folder = try CommandFolder(readsSwift: true) }
 
   @Test("uuid: per-row gives another UUID to each object that a row makes, and is no value to find objects by")
   func perRule() throws {
@@ -18,10 +18,13 @@ struct RuleUUIDTests {
     func mapping(_ by: String) throws {
       try libraryMapping(by: by).write(toFile: file, atomically: true, encoding: .utf8)
     }
-    try mapping("uid: { uuid: per-row }")
     let words = ["--models", sources, "--mappings", file]
-    let refused = try folder.run("godwit", ["plan", store] + words)
-    #expect(refused.code == 20 && refused.error.contains("so by uid finds no object"), "\(refused)")
+    for kind in ["per-row", "repeatable", "random"] {
+      try mapping("uid: { uuid: \(kind) }")
+      let refused = try folder.run("godwit", ["plan", store] + words)
+      let reason = "uuid: \(kind) is new for each row, so by uid finds no object"
+      #expect(refused.code == 20 && refused.error.contains(reason), "\(refused)")
+    }
     try mapping("text: { join: [\"'found '\", $source.title] }")
     let done = try folder.run("godwit", ["migrate", store] + words)
     #expect(done.code == 0, "\(done)")

@@ -9,7 +9,7 @@ struct SchemaGuardTests {
 
   @Test("Its lock fits its sources, is what lock writes, and check says what its steps need and drop")
   func checked() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let found = try folder.run("godwit", ["check", Self.example])
     #expect(found.code == 0 && found.output.contains("3 locked versions, none changed"), "\(found)")
     #expect(found.output.contains("step 1.0.0 to 2.0.0: lightweight, drops Trip.memo\n"))

@@ -7,7 +7,7 @@ import Testing
 struct SwiftDefaultCommandTests: StagedSources {
   let folder: CommandFolder
 
-  init() throws { folder = try CommandFolder() }
+  init() throws { folder = try CommandFolder(readsSwift: true) }
 
   @Test(
     "A default of UUID() or Date() is one value for all objects of a store, said in a note, and the same after a resume"

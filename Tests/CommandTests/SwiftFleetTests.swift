@@ -15,7 +15,7 @@ struct SwiftFleetTests {
 
   /// A repository with sources on the branch `main`.
   init() throws {
-    folder = try CommandFolder()
+    folder = try CommandFolder(readsSwift: true)
     sources = try SchemaSources(folder.newPath("App"), [SchemaSources.first, SchemaSources.second])
     try git("git init -q -b main .; git config user.name n; git config user.email e; git config commit.gpgsign false")
     try commit()

@@ -7,7 +7,7 @@ import Testing
 struct SwiftPlanCommandTests: StagedSources {
   let folder: CommandFolder
 
-  init() throws { folder = try CommandFolder() }
+  init() throws { folder = try CommandFolder(readsSwift: true) }
 
   @Test("Lightweight stages, and custom ones without closures, are inferred")
   func inferred() throws {

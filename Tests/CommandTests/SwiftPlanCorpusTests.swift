@@ -17,7 +17,7 @@ struct SwiftPlanCorpusTests {
 
   @Test("Version 1 of myhome becomes what its own version 2 says of tables, indexes, metadata and history")
   func myhome() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let store = try MyHome.copy("MyHomeV1Seed.store", to: folder)
     let other = try MyHome.copy("MyHomeV2Seed.store", to: folder)
     let (old, wanted) = (try Self.metadata(store), try Self.metadata(other))

@@ -39,7 +39,7 @@ struct SwiftSourceCommandTests {
 
   @Test("A store of one version is made, identified and migrated to the next; the run needs no sources again")
   func migrated() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let (sources, store) = (try sources(folder), folder.file("Trips.store"))
     let made = try folder.run(
       "godwit", ["sample", sources, "--version", "1.0.0", "--rows", "3000", "--output", store] + Self.types)
@@ -63,7 +63,7 @@ struct SwiftSourceCommandTests {
 
   @Test("The command that makes missing indexes has the options of Swift, and works as it is written")
   func repaired() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let (sources, store) = (try sources(folder), folder.file("Trips.store"))
     let words = ["sample", sources, "--version", "2.0.0", "--rows", "30", "--output", store]
     #expect(try folder.run("godwit", words + Self.types).code == 0)
@@ -82,7 +82,7 @@ struct SwiftSourceCommandTests {
 
   @Test("diff shows that a constant date of a model of SwiftData changed, and not what is evaluated")
   func dates() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let paths = try ["0", "60"].map { seconds in
       let path = folder.newPath("At\(seconds).xcdatamodel")
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -101,7 +101,7 @@ struct SwiftSourceCommandTests {
 
   @Test("A bundle with a configuration named default is compared as any other; a store of SwiftData is known by it")
   func configuration() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let paths = try ["A", "B"].map { name in
       let path = folder.newPath("\(name).xcdatamodel")
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -122,7 +122,7 @@ struct SwiftSourceCommandTests {
 
   @Test("diff, hash and models take sources; what they lack is one error with file, line and the option")
   func looked() throws {
-    let folder = try CommandFolder()
+    let folder = try CommandFolder(readsSwift: true)
     let sources = try sources(folder)
     let refused = try folder.run("godwit", ["hash", sources])
     #expect(

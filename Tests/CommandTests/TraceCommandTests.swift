@@ -137,6 +137,31 @@ struct TraceCommandTests {
     #expect(traced.code == 0 && traced.output.contains(said), "\(traced)")
   }
 
+  @Test(
+    "A removal is said as the file has it, and so is a link whose object it removed; nothing is looked for in its place"
+  )
+  func removal() throws {
+    let shop = try ShopFolder()
+    let (store, result) = (try shop.store(), shop.folder.newPath("New.sqlite"))
+    let removals = "    remove: [{ when: name == nil, reason: nameless }, { when: name != nil, reason: named }]"
+    let mapping = try shop.mapping("    filter: TRUEPREDICATE", shop: "  - from: Shop\n" + removals)
+    let words = ["--models", shop.models, "--mappings", mapping, "--to", "Shop 2"]
+    let done = try shop.folder.run("godwit", ["migrate", store, "--output", result, "--quiet"] + words)
+    #expect(done.code == 0, "\(done)")
+    func trace(_ entity: String, _ sql: String) throws -> String {
+      let key = try #require(try Self.rows(store, sql).first)
+      return try shop.folder.run("godwit", ["trace", store, entity, key, "--result", result] + words).output
+    }
+    let removed = try trace("Shop", "SELECT min(Z_PK) FROM ZSHOP WHERE ZNAME IS NOT NULL")
+    #expect(removed.contains(" is left out, by ShopToShop of "), "\(removed)")
+    #expect(removed.contains(": remove holds: named (name != nil)\n"), "\(removed)")
+    #expect(removed.contains("in \(result): nothing to look for: no object stands for it\n"), "\(removed)")
+    let item = try trace("Item", "SELECT min(Z_PK) FROM ZITEM WHERE ZSHOP IS NOT NULL")
+    #expect(item.contains("-> none: carried from Item.shop, whose object is not carried over\n"), "\(item)")
+    let missing = try shop.folder.run("godwit", ["trace", store, "Item", "999999"] + words)
+    #expect(missing.code == 20 && missing.error.contains("`godwit export \(store) Item` prints those"), "\(missing)")
+  }
+
   private static func rows(_ store: String, _ sql: String) throws -> [String] {
     let queue = try DatabaseQueue(path: store)
     defer { try? queue.close() }

@@ -68,6 +68,17 @@ import Testing
     #expect(outcome.code == 12 && outcome.output.contains(words), "\(outcome)")
   }
 
+  @Test("A store that was made again in its own version is compared with its source, too")
+  func identity() throws {
+    let copy = folder.file("Copy.sqlite")
+    let words = ["migrate", source, "--identity", "--output", copy] + Self.models
+    #expect(try folder.run("godwit", words).code == 0)
+    #expect(try verify(copy, against).code == 0)
+    try change(copy, "DELETE FROM ZUSER WHERE Z_PK = 3")
+    let outcome = try verify(copy, against)
+    #expect(outcome.code == 12 && outcome.output.contains("differs: User 3, and 0 more rows of ZUSER"), "\(outcome)")
+  }
+
   @Test("A lost link is found by the source alone, and named by its owner and the relationship")
   func lostLink() throws {
     let owner = try #require(

@@ -33,6 +33,8 @@ package struct Application: Sendable {
     /// The path in the application, and the line.
     package var place: String
     package var path: String
+    /// Why it cannot be compiled; nil if it can.
+    package var obstacle: String?
   }
 
   /// A file that looks like one of these, and cannot be read.
@@ -69,7 +71,8 @@ package struct Application: Sendable {
     for path in mappings + files.texts.filter(MappingModelReader.isMappingFile) { addMapping(path) }
     self.mappings.sort { $0.place.utf8.lexicographicallyPrecedes($1.place.utf8) }
     policies = PolicySource.find(in: files.swift + files.objectiveC).map {
-      Policy(name: $0.name, place: "\(place(of: $0.path)):\($0.line)", path: $0.path)
+      Policy(
+        name: $0.name, place: "\(place(of: $0.path)):\($0.line)", path: $0.path, obstacle: $0.obstacle)
     }
   }
 

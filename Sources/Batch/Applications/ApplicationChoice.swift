@@ -107,14 +107,22 @@ extension Application {
   }
 
   private func none(_ hashes: [String: [UInt8]], _ question: ApplicationQuestion) -> BatchError {
-    let near = models.map { model -> String in
+    let akin = models.filter { model in
+      model.bundle.versions.contains { version in version.entities.contains { hashes[$0.name] != nil } }
+    }
+    let near = akin.map { model -> String in
       let nearest = ModelLibrary(bundles: [model.bundle]).nearest(to: hashes)
       return "\(model.place)\(nearest.map { ", nearest \($0.model.name)" } ?? "")"
     }
+    let what = "no model of the \(kind) fits the store\(question.store.map { " \($0)" } ?? "")"
+    guard !akin.isEmpty else {
+      return BatchError(
+        .noModel, "\(what), and none has an entity in common with it: the store is another application's",
+        hint: "Name the application that wrote the store with --app", effect: .nothingWritten, path: path)
+    }
     return BatchError(
-      .noModel,
-      "no model of the \(kind) fits the store\(question.store.map { " \($0)" } ?? ""): \(near.joined(separator: "; "))",
-      hint: "Name another version of the application, or one of these models: \(commands(models, question.command))",
+      .noModel, "\(what): \(near.joined(separator: "; "))",
+      hint: "Name another version of the application, or one of these models: \(commands(akin, question.command))",
       effect: .nothingWritten, path: path)
   }
 

@@ -13,6 +13,8 @@ package struct ApplicationMap: Sendable, Encodable {
     package var source: String?
     /// Whether this program has it.
     package var isAvailable: Bool
+    /// Why it cannot be compiled into a program; nil if it can, or if there is no source.
+    package var obstacle: String?
   }
 
   package struct Mapping: Sendable, Encodable {
@@ -55,6 +57,8 @@ package struct ApplicationMap: Sendable, Encodable {
     package var isAvailable: Bool
     /// Whether a mapping model names it.
     package var isNamed: Bool
+    /// Why it cannot be compiled into a program; nil if it can.
+    package var obstacle: String?
   }
 
   package struct Problem: Sendable, Encodable {
@@ -83,7 +87,9 @@ package struct ApplicationMap: Sendable, Encodable {
     }
     let named = Set(needed.flatMap(\.self).map(\.name))
     policies = application.policies.map {
-      Policy(name: $0.name, source: $0.place, isAvailable: known.contains($0.name), isNamed: named.contains($0.name))
+      Policy(
+        name: $0.name, source: $0.place, isAvailable: known.contains($0.name), isNamed: named.contains($0.name),
+        obstacle: $0.obstacle)
     }
     problems = application.problems.map { Problem(path: $0.place, reason: $0.reason) }
   }
@@ -122,9 +128,10 @@ extension Application {
     mapping.entityMappings.compactMap { entity in
       guard entity.rules == nil, let name = entity.policyClassName else { return nil }
       let short = name.split(separator: ".").last.map(String.init) ?? name
+      let source = policies.first { $0.name == short }
       return ApplicationMap.NeededPolicy(
-        name: short, entityMapping: entity.name, source: policies.first { $0.name == short }?.place,
-        isAvailable: known.contains(name) || known.contains(short))
+        name: short, entityMapping: entity.name, source: source?.place,
+        isAvailable: known.contains(name) || known.contains(short), obstacle: source?.obstacle)
     }
   }
 }

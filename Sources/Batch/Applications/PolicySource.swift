@@ -13,6 +13,14 @@ package struct PolicySource: Sendable, Equatable {
   package let path: String
   /// The line of the class, from 1.
   package let line: Int
+  /// Why it cannot be compiled into a program, as "line 3 imports UIKit, which is not here"; nil if it can, as far as
+  /// its file tells.
+  package let obstacle: String?
+
+  /// What a program of policies can import.
+  package static let modules: Set<String> = [
+    "CoreData", "Foundation", "Swift", "Dispatch", "FoundationEssentials", "Synchronization", "RegexBuilder",
+  ]
 
   private struct Class {
     var policy: PolicySource
@@ -55,20 +63,38 @@ package struct PolicySource: Sendable, Equatable {
   private static func classes(_ path: String) -> [Class] {
     guard mayHavePolicies(path), let bytes = try? LocalFileSystem().readAll(path, cap: mostBytes) else { return [] }
     var (found, exposed) = ([Class](), String?.none)
-    for (index, line) in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-      .enumerated()
-    {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    let obstacle = path.hasSuffix(".swift") ? foreignImport(lines) : "it is written in Objective-C"
+    for (index, line) in lines.enumerated() {
       let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
       exposed = code.firstMatch(of: /@objc\(\s*(\w+)\s*\)/).map { String($0.1) } ?? exposed
       if let match = code.firstMatch(of: /(?:\bclass|@interface)\s+(\w+)\s*:\s*([\w.]+)/) {
         let parent = match.2.split(separator: ".").last.map(String.init) ?? ""
         found.append(
           Class(
-            policy: PolicySource(name: exposed ?? String(match.1), path: path, line: index + 1), parent: parent))
+            policy: PolicySource(
+              name: exposed ?? String(match.1), path: path, line: index + 1, obstacle: obstacle),
+            parent: parent))
       }
       // An attribute stands before what it is for.
       if code.contains("{") || code.contains(";") { exposed = nil }
     }
     return found
+  }
+
+  /// The first import of a module that is not here. One that a condition of the compiler allows may be left out.
+  private static func foreignImport(_ lines: [Substring]) -> String? {
+    var conditions = 0
+    for (index, line) in lines.enumerated() {
+      let code = line.drop { $0 == " " || $0 == "\t" }
+      if code.hasPrefix("#if") { conditions += 1 } else if code.hasPrefix("#endif") { conditions -= 1 }
+      guard conditions == 0,
+        let match = code.firstMatch(
+          of: /^(?:@\w+\s+)*import\s+(?:(?:class|struct|enum|protocol|func|var|typealias)\s+)?(\w+)/),
+        !modules.contains(String(match.1))
+      else { continue }
+      return "line \(index + 1) imports \(match.1), which is not here"
+    }
+    return nil
   }
 }

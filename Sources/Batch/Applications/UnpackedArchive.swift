@@ -1,8 +1,6 @@
 import Codecs
-import Foundation
 import RunSupport
 import Streams
-import Synchronization
 
 /// The models and compiled mapping models of an archive (`.ipa`), in a folder that only this user can read.
 ///
@@ -12,7 +10,6 @@ package enum UnpackedArchive {
   private static let mostBytesOfText = 1 << 20
   /// Folders of which every file is taken.
   private static let packages: Set<String> = ["momd", "xcdatamodeld", "xcdatamodel", "xcmappingmodel"]
-  private static let folders = Mutex<[String]>([])
 
   /// Whether the file is a zip archive, by its first bytes: that of its first file, or the end of an empty one.
   static func isArchive(_ path: String) -> Bool {
@@ -23,7 +20,7 @@ package enum UnpackedArchive {
     return head.starts(with: [0x50, 0x4B]) && [[3, 4], [5, 6]].contains(Array(head[2...]))
   }
 
-  /// Unpacks an archive, and returns the folder.
+  /// Unpacks an archive, and returns the folder, which is there until the command ends.
   ///
   /// Throws ``BatchError`` (`badModel`) that names the archive and the file for what is hostile or damaged, and
   /// (`failed`) if the folder cannot be written.
@@ -32,28 +29,22 @@ package enum UnpackedArchive {
     defer { archive.close() }
     let wanted = archive.entries.filter { !$0.isFolder && kind($0) != nil }
     try check(wanted, path)
-    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-app-\(UUID().uuidString)")
+    let folder = UnfinishedFiles.temporaryPath("app")
+    UnfinishedFiles.add(folder)
     do {
       try LocalFileSystem().makeDirectory(folder)
-      folders.withLock { $0.append(folder) }
       for entry in wanted {
         let limit = kind(entry) == .text ? mostBytesOfText : mostBytesOfFile
         try write(try archive.contents(of: entry, limit: limit), to: entry.name, in: folder)
       }
     } catch {
-      remove(folder)
+      UnfinishedFiles.remove(folder, LocalFileSystem())
       guard let error = error as? StreamsError else { throw error }
       throw BatchError(
         .failed, "the models of the archive cannot be unpacked",
         hint: "Set TMPDIR to a folder that can be written", effect: .nothingWritten, path: path, cause: error)
     }
     return folder
-  }
-
-  /// Removes everything that this process has unpacked.
-  package static func removeAll() {
-    for folder in folders.withLock({ $0 }) { remove(folder) }
-    folders.withLock { $0 = [] }
   }
 
   private enum Kind { case model, text }
@@ -100,15 +91,5 @@ package enum UnpackedArchive {
     let file = try disk.open(FilePaths.join(place, parts.last ?? ""), .create)
     defer { file.close() }
     try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-  }
-
-  private static func remove(_ folder: String) {
-    let disk = LocalFileSystem()
-    for name in (try? disk.list(folder)) ?? [] {
-      let path = FilePaths.join(folder, name)
-      let isFolder = (try? disk.statusOfName(path))??.isDirectory == true
-      if isFolder { remove(path) } else { try? disk.remove(path) }
-    }
-    try? disk.removeDirectory(folder)
   }
 }

@@ -100,7 +100,7 @@ package struct KeyedObject: Sendable {
     switch value {
     case .real(let number): return number
     case .float(let number): return Double(number)
-    default: return integer.map(Double.init)
+    default: return integer.map { Double($0) }
     }
   }
 

@@ -2,11 +2,14 @@ import RunSupport
 
 extension StoreLayout {
   /// The layout of a real store, for a migration that changes nothing but the file: tables, columns and indexes keep
-  /// their names, texts and order, and columns that the model does not know are among them.
+  /// their names, texts and order, and columns that the model does not know are among them. Indexes that the store lacks
+  /// are in it where they are to be made.
   ///
   /// Throws ``BatchError`` (`refused`) when a table does not begin with Core Data's three columns, or when a join table
   /// has a column that does not follow from its model.
-  package func adopting(_ binding: StoreBinding, schema: StoreSchema) throws -> StoreLayout {
+  package func adopting(
+    _ binding: StoreBinding, schema: StoreSchema, makingMissing: Bool = true
+  ) throws -> StoreLayout {
     let tables = try binding.tables.map(Self.adopted)
     let joins = binding.joins.map { bound in
       let columns = bound.schema.columns.map(\.name)
@@ -25,8 +28,8 @@ extension StoreLayout {
     }
     let indexes = Self.indexes(schema, tables: tables, joins: joined)
     let directory = PropertyDirectory(model: model, tables: tables, joins: joins)
-    return StoreLayout(
-      self, tables: tables, joins: joins, indexes: indexes + missing(tables, directory, in: schema), schema: schema)
+    let lacking = makingMissing ? missing(tables, directory, in: schema) : []
+    return StoreLayout(self, tables: tables, joins: joins, indexes: indexes + lacking, schema: schema)
   }
 
   /// Indexes and constraints that the model declares and the store lacks: SwiftData gives a store that exists none of

@@ -25,6 +25,13 @@ package enum FileKind {
     try head(path, fileSystem).bytes.starts(with: "SQLite format 3\0".utf8)
   }
 
+  /// What a file is that is neither an SQLite database nor an XML store; nil for one of them.
+  package static func other(_ path: String, _ fileSystem: any FileSystem) throws -> FileKind? {
+    guard try !isDatabase(path, fileSystem) else { return nil }
+    let kind = try of(path, fileSystem)
+    return kind == .xmlStore ? nil : kind
+  }
+
   /// SQLCipher can leave 32 bytes of the header plain (cipher_plaintext_header_size), as applications with a shared
   /// container on iOS need it: such a file begins like a database, and the rest of its first page is noise.
   static func isEncryptedBehindHeader(_ path: String, _ fileSystem: any FileSystem) throws -> Bool {
@@ -67,15 +74,35 @@ package enum FileKind {
     return deviation < 400
   }
 
+  /// The error of a path where an SQLite store was to be.
+  package func refusal(of path: String) -> BatchError {
+    let (message, hint) = explanation(of: path)
+    // An XML store is none that is damaged, and can become an SQLite store.
+    return BatchError(self == .xmlStore ? .xmlStore : .badStore, message, hint: hint, path: path)
+  }
+
+  /// A path beside a store for an SQLite store that is made of it.
+  package static func freeOutput(for path: String) -> String {
+    let stem = FilePaths.name(of: path).split(separator: ".").first.map(String.init) ?? "Store"
+    let outputs = [".sqlite", ".new.sqlite"].map { FilePaths.join(FilePaths.directory(of: path), stem + $0) }
+    return outputs.first { (try? LocalFileSystem().statusOfName($0)) ?? nil == nil } ?? outputs[1]
+  }
+
+  /// What becomes of an XML store; how an SQLite store is made of it follows.
+  package static let xmlHint =
+    "`inspect` and `export` read it as it is; for all else make an SQLite store of it first"
+  /// The way, where nobody knows its models.
+  package static let xmlWay =
+    "`migrate`, its models behind --models (the application's .xcdatamodeld, .momd or .mom), and a new path behind --output"
+
   /// What a person has to know: what the file is, and what to do.
-  var explanation: (message: String, hint: String) {
+  func explanation(of path: String) -> (message: String, hint: String) {
     switch self {
     case .empty: ("the file is empty", "Check the path of the store, or restore it from a backup")
     case .xmlStore:
       (
         "this is an XML store of Core Data, not an SQLite store",
-        "\(ProgramName.current) inspect and export read it as it is; for all else make an SQLite store of it first: "
-          + "\(ProgramName.current) migrate STORE --models MODEL --output NEW.sqlite"
+        "\(Self.xmlHint), with \(Self.xmlWay)"
       )
     case .xml: ("this is an XML file, not an SQLite store", "Check the path of the store")
     case .binaryStore:

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import RunSupport
 import Streams
@@ -28,8 +27,8 @@ package final class RecoveredCopy: Sendable {
       return nil
     }
     self.fileSystem = fileSystem
-    self.folder =
-      folder ?? FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-recovery-\(UUID().uuidString)")
+    self.folder = folder ?? UnfinishedFiles.temporaryPath("recovery")
+    if folder == nil { UnfinishedFiles.add(self.folder) }
     self.path = FilePaths.join(self.folder, "store.sqlite")
     do {
       try copy(path)
@@ -104,8 +103,8 @@ package final class RecoveredCopy: Sendable {
 
   /// Removes the copy and gives the store's locks back. What cannot be removed stays; it is nobody's.
   package func remove() {
-    for name in (try? fileSystem.list(folder)) ?? [] { try? fileSystem.remove(FilePaths.join(folder, name)) }
-    try? fileSystem.removeDirectory(folder)
+    UnfinishedFiles.remove(folder, fileSystem)
+    UnfinishedFiles.forget(folder)
     source.close()
   }
 }

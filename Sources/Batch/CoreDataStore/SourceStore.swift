@@ -32,6 +32,7 @@ public enum SourceStore {
       guard copyFolder != nil else { throw NearName.noSuchFile(path) }
       throw BatchError(.badStore, "there is no such file", hint: "Check the path of the store", path: path)
     }
+    try refuseNoFile(path, fileSystem)
     let copy = try RecoveredCopy(of: path, fileSystem, locking: locking, folder: copyFolder)
     do {
       return try StoreReader(
@@ -40,6 +41,14 @@ public enum SourceStore {
       copy?.remove()
       throw error
     }
+  }
+
+  /// - Throws: ``BatchError`` (`noSuchFile`) where a store was to be, and something is that is no file.
+  package static func refuseNoFile(_ path: String, _ fileSystem: any FileSystem) throws {
+    guard let status = try fileSystem.status(path), !status.isRegularFile else { return }
+    throw BatchError(
+      .noSuchFile, "this is \(status.isDirectory ? "a folder" : "no regular file"), not a store",
+      hint: "Name the .sqlite file", path: path)
   }
 
   /// Whether a file is a sound database of another program. What is damaged may be a store.

@@ -75,12 +75,10 @@ public final class StoreReader: Sendable {
         path: recovered?.path ?? path, fileSystem: fileSystem, locking: recovered == nil ? locking : .none, name: path,
         logs: logs)
     } catch let error as StreamsError where error.code == .notADatabase {
-      let (message, hint) = try FileKind.of(path, fileSystem).explanation
-      throw BatchError(.badStore, message, hint: hint, path: path)
+      throw try FileKind.of(path, fileSystem).refusal(of: path)
     } catch let error as StreamsError where [.damagedDatabase, .unsupported].contains(error.code) {
       if try FileKind.isEncryptedBehindHeader(path, fileSystem) {
-        let (message, hint) = FileKind.encrypted.explanation
-        throw BatchError(.badStore, message, hint: hint, path: path)
+        throw FileKind.encrypted.refusal(of: path)
       }
       throw BatchError(.badStore, error.message, hint: error.hint ?? "Check that the path names a store", path: path)
     }

@@ -23,20 +23,22 @@ extension AttributeType {
   /// A value in the form that SQLite stores it in a column of this type (B.4): a double without fraction becomes an
   /// integer where the column's affinity does so.
   package func stored(_ value: Value) -> Value {
-    guard case .real(let double) = value else { return value }
+    guard case .real(let double) = value, let integer = whole(double) else { return value }
+    return .integer(integer)
+  }
+
+  /// The integer that SQLite stores for a double in a column of this type; nil where it stores the double.
+  package func whole(_ double: Double) -> Int64? {
     switch self {
     case .date, .double, .float, .decimal:
       // SQLite does this up to 2^47 for REAL columns and wherever the integer is exact for NUMERIC ones.
       let limit = self == .double || self == .float ? 0x1p47 : 0x1p53
-      guard double.magnitude < limit, double == double.rounded(.towardZero), !(double == 0 && double.sign == .minus)
-      else {
-        return value
-      }
-      return .integer(Int64(double))
+      guard double.magnitude < limit else { return nil }
+      let integer = Int64(double)
+      return Double(integer) == double && !(double == 0 && double.sign == .minus) ? integer : nil
     case .undefined, .integer16, .integer32, .integer64, .string, .boolean, .binaryData, .uuid, .uri, .transformable,
-      .objectID,
-      .composite:
-      return value
+      .objectID, .composite:
+      return nil
     }
   }
 

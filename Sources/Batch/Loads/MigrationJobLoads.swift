@@ -34,6 +34,22 @@ extension MigrationJob {
     try BatchError.looking { try postgresStatus(path) ?? plainStatus(path) }
   }
 
+  /// What becomes of a load into a file that is at work or was killed, by the path of the file; nil if there is none. One
+  /// that is done is known to ``report(_:)``. Nothing is written.
+  ///
+  /// - Throws: ``BatchError`` if the disk cannot be read.
+  public func loadReport(_ path: String) throws -> RunReport? {
+    try BatchError.looking { try plainReport(path) }
+  }
+
+  /// Removes what loads into files left that were killed, in a directory or on the way to one file, as
+  /// ``clean(_:all:backups:setAside:reports:dryRun:)`` does what migrations left. Loads at work stay.
+  ///
+  /// - Throws: ``BatchError``.
+  public func cleanLoads(_ path: String, dryRun: Bool = false) throws -> CleanReport {
+    try BatchError.border { try cleanPlain(path, dryRun: dryRun) }
+  }
+
   /// Changes what is asked of the process that loads, as ``order(_:_:)`` does; false if there is no load.
   ///
   /// - Throws: ``BatchError``: `refused` if no process loads just now.

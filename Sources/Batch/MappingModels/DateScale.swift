@@ -28,6 +28,12 @@ public struct DateScale: Sendable, Equatable, CustomStringConvertible {
   /// Makes one.
   public init(epoch: Int64, unit: Unit) { (self.epoch, self.unit) = (epoch, unit) }
 
+  /// The two keys as a mapping file has them.
+  package var keys: String {
+    let moment = epoch == -Int64(Measure.secondsTo2001) ? "unix" : epoch == 0 ? "2001" : "…"
+    return "epoch: \(moment), unit: \(unit.rawValue)"
+  }
+
   /// The epoch that a word or a date of the form yyyy-MM-dd means; nil for anything else.
   public static func epoch(_ text: String) -> Int64? {
     switch text {

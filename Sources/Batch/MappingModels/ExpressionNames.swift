@@ -50,8 +50,9 @@ extension MappingRules {
 extension RuleTarget {
   fileprivate var names: Set<String> {
     switch self {
-    case .destination, .item, .made: []
+    case .destination, .item, .made, .undecided: []
     case .when(let condition, let target): condition.names.union(target.names)
+    case .one(let target, _): target.names
     case .related(let name, _): [name]
     case .found(_, let key, _): key.value.names
     }

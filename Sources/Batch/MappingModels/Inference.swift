@@ -82,7 +82,9 @@ package struct Inference {
 
   mutating func entityMappings() -> [EntityMapping] {
     checkHierarchies()
+    // Paths of a hundred versions keep all of these: arrays that grew would be half empty.
     var mappings: [EntityMapping] = []
+    mappings.reserveCapacity(destination.entities.count)
     for entity in destination.entities {
       let origin = entities[entity.name].flatMap(source.entity)
       if let origin, origin.isAbstract != entity.isAbstract, entity.isAbstract {
@@ -112,6 +114,7 @@ package struct Inference {
 
   private mutating func mapAttributes(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
     let (all, allOld) = (destination.attributes(of: name), origin.map(source.attributes) ?? [])
+    mapping.attributeMappings.reserveCapacity(all.count)
     guard all != allOld else {
       // Most stay as they are; versions read together share their memory.
       for attribute in all where !attribute.isTransient {
@@ -175,12 +178,9 @@ package struct Inference {
   }
 
   private mutating func report(_ match: RenamingMatch, _ entity: String) {
-    for conflict in match.conflicts {
-      problems += [
-        InferenceProblem(
-          .ambiguousProperty, entities: [entity], properties: conflict.destination,
-          reason: "both come from \(conflict.source)")
-      ]
+    problems += match.conflicts.map {
+      InferenceProblem(
+        .ambiguousProperty, entities: [entity], properties: $0.destination, reason: "both come from \($0.source)")
     }
   }
 

@@ -30,7 +30,7 @@ struct InferenceProblem: Equatable {
     case .hierarchy: "Map the entities with a mapping model, whose objects get new keys in the common table"
     case .abstract: "Map its objects to a concrete entity with an entity mapping"
     case .type: "Map the attribute with a value expression or a policy that converts the value"
-    case .toOne: "Map the relationship with a value expression or a policy that chooses the one object"
+    case .toOne: "Map the relationship with a rule of a mapping file or a policy that chooses the one object"
     case .destination:
       "Map the relationship with a value expression, and the objects at its other end with entity mappings"
     }

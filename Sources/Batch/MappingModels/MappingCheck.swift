@@ -96,7 +96,9 @@ package struct MappingCheck {
   private func target(_ relationship: RuleRelationship, of entity: String, from: String, item: String?) -> [String] {
     if let text = self.relationship(relationship.name, of: entity) { return [text] }
     switch relationship.target.unconditional {
-    case .destination, .made, .when: return []
+    case .destination, .made, .when, .undecided: return []
+    case .one(let target, _):
+      return self.target(RuleRelationship(name: relationship.name, target: target), of: entity, from: from, item: item)
     case .item: return item == nil ? ["\(relationship.name): $item needs forEach"] : []
     case .related(let name, let ofItem):
       guard let owner = ofItem ? item : from else { return ["\(relationship.name): $item needs forEach"] }

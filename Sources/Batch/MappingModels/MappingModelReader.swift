@@ -18,14 +18,17 @@ public enum MappingModelReader {
   /// same folder is what Xcode made of it, and is left out.
   ///
   /// - Throws: ``BatchError`` with the code `badMapping` when one cannot be read or none is found.
-  public static func read(path: String) throws -> [MappingModel] {
+  public static func read(path: String) throws -> [MappingModel] { try readFiles(path).map(\.model) }
+
+  /// The same, each with the file that it was read from; of a package that is its folder.
+  package static func readFiles(_ path: String) throws -> [(model: MappingModel, file: String)] {
     if (path as NSString).lastPathComponent == "xcmapping.xml" {
       let folder = (path as NSString).deletingLastPathComponent
       let isPackage = (folder as NSString).pathExtension == source
-      return [try model(path, name: PackageFolders.stem(isPackage ? folder : path))]
+      return [(try model(path, name: PackageFolders.stem(isPackage ? folder : path)), path)]
     }
     let isFile = extensions.subtracting([source]).contains((path as NSString).pathExtension)
-    if isFile, FileManager.default.fileExists(atPath: path) { return [try document(path)] }
+    if isFile, FileManager.default.fileExists(atPath: path) { return [(try document(path), path)] }
     guard PackageFolders.isFolder(path) else {
       try PackageFolders.refuseMissing(path)
       throw BatchError(
@@ -38,7 +41,7 @@ public enum MappingModelReader {
         .badMapping, "the folder holds no .xcmappingmodel or .cdm, and no .yaml or .json with mappings",
         hint: "Name another folder", path: path)
     }
-    return try found.map(document)
+    return try found.map { (try document($0), $0) }
   }
 
   private static func document(_ path: String) throws -> MappingModel {
@@ -86,7 +89,7 @@ public enum MappingModelReader {
   }
 
   /// Whether it is one that people write.
-  private static func isFile(_ path: String) -> Bool {
+  package static func isFile(_ path: String) -> Bool {
     MappingFileReader.extensions.contains((path as NSString).pathExtension)
   }
 

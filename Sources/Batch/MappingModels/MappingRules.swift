@@ -21,14 +21,16 @@ public struct MappingRules: Sendable, Equatable {
 }
 
 extension MappingModel {
-  /// Attributes whose values are still to be decided, a sentence each.
+  /// Attributes and relationships that are still to be decided, a sentence each.
   public var undecided: [String] {
-    entityMappings.flatMap { mapping in
-      let own = (mapping.rules?.attributes ?? []).map { (mapping.destinationEntity ?? mapping.name, $0) }
-      let made = (mapping.rules?.objects ?? []).flatMap { rule in rule.attributes.map { (rule.entity, $0) } }
-      return (own + made).compactMap { entity, attribute -> String? in
-        guard case .undecided(let reason) = attribute.value else { return nil }
-        return "\(entity).\(attribute.name): \(reason)"
+    entityMappings.flatMap { mapping -> [String] in
+      guard let rules = mapping.rules else { return [] }
+      let own = (mapping.destinationEntity ?? mapping.name, rules.attributes, rules.relationships)
+      let made = rules.objects.map { ($0.entity, $0.attributes, $0.relationships) }
+      return ([own] + made).flatMap { entity, attributes, relationships in
+        let reasons =
+          attributes.map { ($0.name, $0.value.undecided) } + relationships.map { ($0.name, $0.target.undecided) }
+        return reasons.compactMap { name, reason in reason.map { "\(entity).\(name): \($0)" } }
       }
     }
   }
@@ -102,7 +104,13 @@ public indirect enum RuleTarget: Sendable, Equatable {
   case made(String)
   /// The objects, if a predicate of the source object holds; else none.
   case when(Predicate, RuleTarget)
+  /// The first or the last of the objects: in the order of an ordered relationship, else by their keys.
+  case one(RuleTarget, takesLast: Bool)
+  /// Nothing yet: why it is still to be decided.
+  case undecided(String)
 
+  /// Why the objects are still to be decided; nil if they are not.
+  package var undecided: String? { if case .undecided(let reason) = self { reason } else { nil } }
   /// The objects without the condition.
   package var unconditional: RuleTarget { if case .when(_, let target) = self { target } else { self } }
 }

@@ -1,14 +1,31 @@
 import CoreDataModel
 import Streams
 
-/// What a computed value is where a date is wanted: a number alone does not say from when it counts.
-package enum Measure {
+/// What a computed value is: a number alone does not say from when it counts where a date is wanted.
+package enum Measure: Sendable {
   case date
   case number
   /// A UUID, which becomes a text where texts are wanted.
   case uuid
-  /// None of them, or not known before the rows are read.
+  case text
+  case boolean
+  /// Binary data, or the archive of a transformable.
+  case bytes
+  /// Not known before the rows are read.
   case other
+
+  /// With an article, as messages say it.
+  package var noun: String {
+    switch self {
+    case .date: "a date"
+    case .number: "a number"
+    case .uuid: "a UUID"
+    case .text: "a text"
+    case .boolean: "a Boolean"
+    case .bytes: "bytes"
+    case .other: "a value"
+    }
+  }
 
   /// Seconds from 1970 to 2001: an expression that adds or subtracts them says which epoch it means.
   static let secondsTo2001 = 978_307_200.0
@@ -28,15 +45,20 @@ package enum Measure {
   /// Of one value or another.
   static func either(_ yes: Measure, _ no: Measure) -> Measure {
     if yes == .number || no == .number { return .number }
-    return yes == .uuid || no == .uuid ? .uuid : .other
+    if yes == .uuid || no == .uuid { return .uuid }
+    return yes == no ? yes : .other
   }
 
-  private static func of(_ type: AttributeType?) -> Measure {
+  /// Of the values of an attribute.
+  package static func of(_ type: AttributeType?) -> Measure {
     switch type {
     case .date: .date
     case .integer16, .integer32, .integer64, .double, .float, .decimal: .number
     case .uuid: .uuid
-    case nil, .undefined, .string, .boolean, .binaryData, .uri, .transformable, .objectID, .composite: .other
+    case .string, .uri: .text
+    case .boolean: .boolean
+    case .binaryData, .transformable: .bytes
+    case nil, .undefined, .objectID, .composite: .other
     }
   }
 
@@ -78,30 +100,21 @@ package enum Measure {
 }
 
 extension RuleValue {
-  /// What the value is; a constant is what its author says.
-  package func measure(_ expression: (Expression) -> Measure) -> Measure {
-    switch self {
-    case .expression(.constant), .expression(.decimal): .other
+  /// What the value is; a constant is what its author says. `other` tells of folds, and of values of the destination.
+  package func measure(_ expression: (Expression) -> Measure, other: (RuleValue) -> Measure) -> Measure {
+    func inner(_ value: RuleValue) -> Measure { value.measure(expression, other: other) }
+    return switch self {
+    case .expression(.constant), .expression(.decimal), .undecided: .other
     case .expression(let value): expression(value)
-    case .date, .moment: .date
+    case .date, .moment, .perRow(.date): .date
     case .uuid, .perRow(.uuid), .cast(_, .uuid): .uuid
-    case .cast(_, .integer), .cast(_, .double), .number: .number
-    case .sum(let values): Measure.combined(values.map { $0.measure(expression) })
-    case .choice(_, let yes, let no): Measure.either(yes.measure(expression), no.measure(expression))
-    case .fallback(let value, _), .when(_, let value): value.measure(expression)
-    case .fold(let fold): fold.measure(expression)
-    case .distance: .number
-    case .cast, .join, .split, .prefix, .lookup, .perRow, .formatted, .became, .undecided: .other
-    }
-  }
-}
-
-extension RuleFold {
-  fileprivate func measure(_ expression: (Expression) -> Measure) -> Measure {
-    switch kind {
-    case .first, .last: value.measure(expression)
-    case .sum: .number
-    case .join: .other
+    case .cast(_, .integer), .cast(_, .double), .number, .distance: .number
+    case .cast(_, .text), .cast(_, .uri), .join, .split, .prefix, .lookup, .formatted: .text
+    case .cast(_, .boolean): .boolean
+    case .sum(let values): Measure.combined(values.map(inner))
+    case .choice(_, let yes, let no): Measure.either(inner(yes), inner(no))
+    case .fallback(let value, _), .when(_, let value): inner(value)
+    case .fold, .became: other(self)
     }
   }
 }

@@ -10,7 +10,7 @@ extension MappingCheck {
       let item = rule.forEach.flatMap { source.relationship($0, of: from)?.destinationEntity }
       return rule.attributes.flatMap { problems(in: $0.value, of: $0.name, from: from, item: item) }
     }
-    return own + others + repeated(rules) + severalObjects(rules, mapping)
+    return own + others + repeated(rules) + severalObjects(rules, mapping) + severalTargets(rules, mapping)
   }
 
   /// What is wrong with a relationship or an array that is gone through; nil for nothing.
@@ -67,6 +67,26 @@ extension MappingCheck {
             + "write { uuid: repeatable, name: … } with a name of its own in one of the rules"
         }
         return nil
+      }
+    }
+  }
+
+  /// To-one relationships that a rule would lead to all objects of a to-many of the source.
+  private func severalTargets(_ rules: MappingRules, _ mapping: EntityMapping) -> [String] {
+    let own = (entity: mapping.destinationEntity, item: String?.none, relationships: rules.relationships)
+    let made = rules.objects.map { rule in
+      let item = rule.forEach.flatMap { source.relationship($0, of: mapping.sourceEntity ?? "")?.destinationEntity }
+      return (entity: Optional(rule.entity), item: item, relationships: rule.relationships)
+    }
+    return ([own] + made).flatMap { place in
+      place.relationships.compactMap { relationship -> String? in
+        guard case .related(let name, let ofItem) = relationship.target.unconditional,
+          let owner = ofItem ? place.item : mapping.sourceEntity, let entity = place.entity,
+          source.relationship(name, of: owner)?.isToMany == true,
+          destination.relationship(relationship.name, of: entity)?.isToMany == false
+        else { return nil }
+        return "\(relationship.name) of \(entity) is a to-one relationship, and \(name) of \(owner) leads to several "
+          + "objects; add take: first, or take: last"
       }
     }
   }

@@ -43,6 +43,9 @@ public indirect enum RuleValue: Sendable, Equatable {
   case became(RuleTarget, attribute: String)
   /// Nothing yet, and why: the author has to decide. Checks take it, and no migration does. A whole attribute's alone.
   case undecided(String)
+
+  /// Why the value is still to be decided; nil if it is not.
+  package var undecided: String? { if case .undecided(let reason) = self { reason } else { nil } }
 }
 
 /// One value of the objects of a relationship, or of the elements of an array, in their order.
@@ -102,12 +105,13 @@ extension RuleValue {
   /// Whether it is given under a condition alone.
   package var isConditional: Bool { if case .when = self { true } else { false } }
 
-  /// The kinds of values for each row that are, or may be, in it.
-  package var perRowKinds: Set<PerRowKind> {
+  /// What is, or may be, in it that is new in each row: its kind, and how a mapping file says it.
+  package var newInEachRow: [(kind: PerRowKind, words: String)] {
     switch self {
-    case .perRow(let kind): [kind]
-    case .uuid: [.uuid]
-    default: parts.reduce(into: []) { $0.formUnion($1.perRowKinds) }
+    case .perRow(let kind): [(kind, "\(kind): per-row")]
+    case .uuid(.repeatable): [(.uuid, "uuid: repeatable")]
+    case .uuid(.random): [(.uuid, "uuid: random")]
+    default: parts.flatMap(\.newInEachRow)
     }
   }
 }

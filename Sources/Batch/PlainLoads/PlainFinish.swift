@@ -1,6 +1,7 @@
 import CoreDataStore
 import GRDB
 import LoadTables
+import MigrationJobs
 import RunSupport
 import Streams
 

@@ -29,7 +29,6 @@ struct PlainLoad {
   }
 
   private var folder: ScratchFolder { place.folder }
-  private var publication: String { folder.job.file("publication.json") }
 
   /// Loads. No error comes out but with what is left behind, and what leads on.
   func run(_ makeMonitor: (RunMonitor.Interval) -> RunMonitor) throws -> MigrationJob.Report {
@@ -63,28 +62,31 @@ struct PlainLoad {
     let schema = try LoadSchemaPlanner.plan(plan.targetVersion, rules.tables)
     let lease = try begin()
     defer { lease.release() }
+    let history = PlainHistory(
+      job, plan: plan, request: request, to: destination, at: place, run: lease.owner.token)
     do {
-      try PlainPublication.settle(notedAt: publication, fileSystem)
-      try folder.empty()
+      try place.settle()
       // Another process may have made it meanwhile.
       try place.refuseTaken()
-      try PlainPlan(plan, to: place.path, by: rules.advice).write(to: folder.job, fileSystem)
+      try PlainPlan(plan, to: destination, at: place, by: rules.advice).write(to: folder.job, fileSystem)
       let migrated = try migrate(plan, makeMonitor)
       ProcessMemory.giveBack()
       let monitor = makeMonitor(request.interval)
       lease.guardRun(monitor)
-      var (report, nullable) = try load(plan, schema, migrated: migrated, monitor: monitor)
-      if wasInterrupted {
-        report.notes.insert("an earlier load to this path had not ended; this one began anew", at: 0)
-      }
+      var (report, nullable) = try load(plan, schema, migrated: migrated, monitor: monitor, history: history)
+      if wasInterrupted { report.notes.insert(Self.beganAnew, at: 0) }
       try publish(&report, schema, nullable: nullable)
-      report.notes += clearUp()
+      history.finish(report, schema: schema, monitor: monitor)
+      report.notes += history.recorder.notes + clearUp()
       return report
     } catch {
+      history.recorder.close()
       try? folder.remove()
       throw BatchError(wrapping: error).naming(place, source: plan.source, version: plan.targetVersion.name)
     }
   }
+
+  private static let beganAnew = "an earlier load to this path had not ended; this one began anew"
 
   /// What is left behind a load that is done is no error.
   private func clearUp() -> [String] {
@@ -120,7 +122,10 @@ struct PlainLoad {
     _ plan: MigrationPlan, _ makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> MigrationJob.Report? {
     guard !plan.isUpToDate, request.target != .identity else { return nil }
-    do { return try job.migrate(migration, makeMonitor(request.interval)) } catch {
+    let monitor = makeMonitor(request.interval)
+    let pulse = RunPulse(folder.job, monitor: monitor)
+    defer { pulse.end() }
+    do { return try job.migrate(migration, monitor) } catch {
       var error = BatchError(wrapping: error).withoutNext
       // What it left behind goes with the folder.
       (error.effect, error.aftermath) = (nil, nil)
@@ -129,26 +134,29 @@ struct PlainLoad {
   }
 
   private func load(
-    _ plan: MigrationPlan, _ schema: LoadSchema, migrated: MigrationJob.Report?, monitor: RunMonitor
+    _ plan: MigrationPlan, _ schema: LoadSchema, migrated: MigrationJob.Report?, monitor: RunMonitor,
+    history: PlainHistory
   ) throws -> (MigrationJob.Report, nullable: [Set<Int>]) {
-    let pulse = RunPulse(folder.job, monitor: monitor)
-    defer { pulse.end() }
     let source = migrated == nil ? plan.source : place.migratedStore
     let model = migrated == nil ? plan.sourceVersion : plan.targetVersion
     let store = try LoadStore(source, model: model, fileSystem)
     defer { store.close() }
+    history.begin(store, isMigrated: migrated != nil)
+    let pulse = RunPulse(folder.job, monitor: monitor, recorder: history.recorder)
+    defer { pulse.end() }
     let progress = PlainProgress(monitor, schema, of: store, proves: request.verification != .none)
     let build = PlainBuild(
       schema: schema, rules: rules, store: store, rowLimit: request.memory.rowLimit, monitor: monitor)
     let outcomes = try build.run(to: place.file, progress.read)
+    history.wrote(outcomes.map(\.rows))
     let finish = PlainFinish(path: place.file, schema: schema, rules: rules, memory: request.memory, monitor: monitor)
     let nullable = outcomes.map(\.remarks.columnsWithout)
     let notes = try finish.run(without: nullable)
     if request.verification != .none {
-      try PlainProof(
+      let proof = PlainProof(
         path: place.file, schema: schema, rules: rules, store: store, rowLimit: request.memory.rowLimit,
-        monitor: monitor
-      ).run(rows: outcomes.map(\.rows), progress.proved)
+        monitor: monitor)
+      try history.proving { try proof.run(rows: outcomes.map(\.rows), progress.proved) }
     }
     progress.end()
     var report = report(plan, schema, migrated: migrated, outcomes: outcomes)
@@ -178,13 +186,11 @@ struct PlainLoad {
     let made = try fileSystem.open(place.file, .update)
     defer { made.close() }
     try made.sync()
-    report.bytes = try made.size()
-    report.destination = place.path
+    (report.bytes, report.destination) = (try made.size(), place.path)
+    report.peakMemory = ProcessMemory.peak
     var publication = PlainPublication()
     if let records = destination.records.map(PlainPlace.absolute) {
-      // In its own folder, which may be on another disk.
-      let hidden = FilePaths.join(
-        FilePaths.directory(of: records), ".\(FilePaths.name(of: records)).godwit-new")
+      let hidden = PlainPlace.hidden(records)
       let text = PlainRecords(schema: schema, rules: rules, nullable: nullable).text
       try fileSystem.writeAndSync(Array(text.utf8), to: hidden)
       try publication.add(hidden, as: records, fileSystem)
@@ -194,6 +200,6 @@ struct PlainLoad {
       report.rejects?.path = place.rejects
     }
     try publication.add(place.file, as: place.path, fileSystem)
-    try publication.run(notedAt: self.publication, fileSystem)
+    try publication.run(notedAt: place.publication, fileSystem)
   }
 }

@@ -8,24 +8,23 @@ import Streams
 
 /// Where a load puts its file, and where it works until then: the folder `.<file>.godwit-plain` beside it.
 struct PlainPlace {
+  /// With what the name of a folder ends.
+  static let suffix = ".godwit-plain"
+
   /// The path of the file, without links.
   let path: String
   let folder: ScratchFolder
+  /// What stays of a load that is done, for its report: beside the file.
+  let record: String
   private let destination: PlainDestination
   private let fileSystem: any FileSystem
 
   init(_ destination: PlainDestination, _ fileSystem: any FileSystem) throws {
     (self.destination, self.fileSystem) = (destination, fileSystem)
-    path = try JobDirectory(destination: destination.path).destination
+    let job = try JobDirectory(destination: destination.path)
+    (path, record) = (job.destination, job.record)
     folder = ScratchFolder(
-      FilePaths.join(FilePaths.directory(of: path), ".\(FilePaths.name(of: path)).godwit-plain"), of: path, fileSystem)
-  }
-
-  /// The file of a load that works in a folder; nil if none does.
-  static func target(ofFolder folder: String) -> String? {
-    let (name, suffix) = (FilePaths.name(of: folder), ".godwit-plain")
-    guard name.hasPrefix("."), name.hasSuffix(suffix), name.count > suffix.count + 1 else { return nil }
-    return FilePaths.join(FilePaths.directory(of: folder), String(name.dropFirst().dropLast(suffix.count)))
+      FilePaths.join(FilePaths.directory(of: path), ".\(FilePaths.name(of: path))\(Self.suffix)"), of: path, fileSystem)
   }
 
   /// The file while it is made, and the store that is loaded if it was migrated first.
@@ -33,6 +32,24 @@ struct PlainPlace {
   var migratedStore: String { FilePaths.join(folder.path, "store.sqlite") }
   /// The list of objects that were rejected.
   var rejects: String { path + ".rejects.jsonl" }
+  /// What the load gives its name at the end, written down before.
+  var publication: String { folder.job.file("publication.json") }
+
+  /// Record types before they get their name: in the folder of that, which may be on another disk.
+  static func hidden(_ records: String) -> String {
+    FilePaths.join(FilePaths.directory(of: records), ".\(FilePaths.name(of: records)).godwit-new")
+  }
+
+  /// Takes back what a process that died had named, and removes what it left. Whoever calls it has the lease.
+  func settle() throws {
+    try PlainPublication.settle(notedAt: publication, fileSystem)
+    if let records = PlainPlan.read(folder.job, fileSystem)?.records {
+      let hidden = Self.hidden(records)
+      if try fileSystem.statusOfName(hidden)?.isRegularFile == true { try fileSystem.remove(hidden) }
+    }
+    try folder.empty()
+    try fileSystem.remove(folder.job.plan)
+  }
 
   /// Throws `refused` if a file of the result is there already, or cannot be made. Nothing is written.
   func refuseTaken() throws {

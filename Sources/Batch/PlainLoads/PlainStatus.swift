@@ -14,15 +14,20 @@ extension MigrationJob {
     guard status.state == .running else {
       let again = plan?.command.map { "`\($0)`" } ?? "the command that began it"
       status.advice =
-        "The store is untouched. A load into a file is not resumed: begin anew with \(again), or give it up with `\(ShellWords.line(["rm", "-r", place.folder.path]))`"
+        "The store is untouched. A load into a file is not resumed: begin anew with \(again), or give it up with \(ProgramName.command("clean", place.path))"
       return status
     }
     guard run != nil else { return status }
     let migration = try self.status(place.migratedStore)
-    (status.progress, status.checkpoint) = (migration.progress, migration.checkpoint)
-    (status.step, status.rowsRead) = (migration.step, migration.rowsRead)
+    (status.checkpoint, status.step, status.rowsRead) = (migration.checkpoint, migration.step, migration.rowsRead)
     status.phase = "migrating before it is loaded"
     return status
+  }
+
+  /// What becomes of the load into a file that is under way, or was killed; nil if there is none. Nothing is written.
+  package func plainReport(_ path: String) throws -> RunReport? {
+    guard let place = plainPlace(path), let status = try plainStatus(path) else { return nil }
+    return try report(load: place.folder.job, migration: try migration(at: place), status)
   }
 
   /// Whether a load has made the file at a path.
@@ -32,7 +37,7 @@ extension MigrationJob {
   package func orderPlain(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
     try BatchError.border {
       guard let place = plainPlace(path) else { return false }
-      try order(try migration(at: place) ?? place.folder.job, path: path, change: change)
+      try order(place.folder.job, path: path, change: change)
       return true
     }
   }
@@ -64,7 +69,8 @@ extension MigrationJob {
     if let place = found(path) { return place }
     // A source leads to the run that migrates it.
     guard let run = try? JobRegistry(fileSystem).find(path) else { return nil }
-    return PlainPlace.target(ofFolder: FilePaths.directory(of: run.destination)).flatMap(found)
+    let folder = FilePaths.directory(of: run.destination)
+    return JobDirectory.destination(ofFolder: folder, suffix: PlainPlace.suffix).flatMap(found)
   }
 
   /// The run that migrates the store first; nil if none is under way.

@@ -179,7 +179,7 @@ struct LoadBook {
   func miscount(of table: Int, sent: UInt64, taken: UInt64) -> BatchError {
     BatchError(
       .mismatch,
-      "the server has taken \(taken) of \(sent) rows for \(statements.name(table)); these were not committed",
+      "the server has taken \(taken) of \(sent.counted("row")) for \(statements.name(table)); nothing of it was committed",
       hint: "Look for triggers or rules on the table", entity: schema.tables[table].subject)
   }
 

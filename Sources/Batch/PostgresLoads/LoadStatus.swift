@@ -22,7 +22,7 @@ extension MigrationJob {
 
   /// The database that a request's mapping files name for its result; nil if none does. Nothing is written.
   ///
-  /// - Throws: ``BatchError`` as ``plan(_:)`` does.
+  /// - Throws: ``BatchError`` as ``plan(_:for:)`` does.
   public func destination(of request: Request) throws -> LoadDestination? {
     try BatchError.looking {
       guard try request.mappings.contains(where: MappingModelReader.namesDestination) else { return nil }

@@ -41,22 +41,31 @@ extension MigrationJob {
     // Another process may have begun one meanwhile.
     try refuseSecondLoad(folder, request)
     try folder.create(load, plan.targetVersion)
-    var migrated: Report?
+    var (migrated, earlier): (Report?, RunMonitor?)
     if load.isMigrated {
-      var request = request
-      request.output = folder.store
-      request.memory = Self.besideServer(request.memory)
-      // The migrated store goes, so that nothing can be migrated to it again.
-      request.arguments = []
-      do { migrated = try migrate(request, makeMonitor(request.interval)) } catch {
-        // Nothing was begun: the folder would only be in the way.
-        if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
-        // A command that goes on with the migration alone would leave the load where it is.
-        throw BatchError(wrapping: error).withoutNext
-      }
-      if let migrated { try folder.note(migrated) }
+      let monitor = makeMonitor(request.interval)
+      (earlier, migrated) = (monitor, try migrateInFront(request, into: folder, monitor))
     }
-    return try finish(folder, lease: lease, server: server, migrated: migrated, makeMonitor: makeMonitor)
+    return try finish(folder, lease: lease, server: server, migrated: migrated) {
+      earlier?.successor(makeMonitor($0)) ?? makeMonitor($0)
+    }
+  }
+
+  private func migrateInFront(_ request: Request, into folder: LoadFolder, _ monitor: RunMonitor) throws -> Report {
+    var request = request
+    request.output = folder.store
+    request.memory = Self.besideServer(request.memory)
+    // The migrated store goes, so that nothing can be migrated to it again.
+    request.arguments = []
+    let report: Report
+    do { report = try migrate(request, monitor) } catch {
+      // Nothing was begun: the folder would only be in the way.
+      if try folder.migration() == nil { _ = try folder.remove(rejects: nil) }
+      // A command that goes on with the migration alone would leave the load where it is.
+      throw BatchError(wrapping: error).withoutNext
+    }
+    try folder.note(report)
+    return report
   }
 
   private func refuseSecondLoad(_ folder: LoadFolder, _ request: Request) throws {
@@ -80,7 +89,7 @@ extension MigrationJob {
   /// had, too; without it libpq asks its environment.
   ///
   /// - Throws: ``BatchError`` with its effect, as `load(_:to:monitor:)` and
-  ///   ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)`` do.
+  ///   ``resume(_:memory:takeOver:rejects:consent:history:mappings:heldBy:monitor:)`` do.
   public func resumeLoad(
     _ path: String, server: PostgresServer? = nil, memory: MemoryBudget? = nil, takeOver: Bool = false,
     rejects: RejectLimit? = nil, consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil,
@@ -103,27 +112,36 @@ extension MigrationJob {
     var (plan, _) = try folder.read()
     plan.memory = memory?.total ?? plan.memory
     try folder.write(plan)
-    var migrated: Report?
+    var (migrated, earlier): (Report?, RunMonitor?)
+    func nextMonitor(_ interval: RunMonitor.Interval) -> RunMonitor {
+      let monitor = earlier?.successor(makeMonitor(interval)) ?? makeMonitor(interval)
+      earlier = monitor
+      return monitor
+    }
     if plan.isMigrated, let job = try folder.migration(), try isBegun(job) {
       let report: Report
       do {
         report = try resumed(
           folder.store, memory: memory.map(Self.besideServer), takeOver: takeOver, rejects: rejects, consent: consent,
-          history: history, makeMonitor: makeMonitor)
+          history: history, makeMonitor: nextMonitor)
       } catch { throw BatchError(wrapping: error).withoutNext }
       try folder.note(report)
       migrated = report
     }
     guard try !hasDoneNothing(folder) else {
       _ = try folder.remove(rejects: nil)
-      throw BatchError(
-        .refused, "the load had migrated nothing when it ended",
-        hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
-        next: plan.command.map { [$0] } ?? [], path: path)
+      throw Self.hasDoneNothing(plan, path)
     }
     return try finish(
       folder, lease: lease, server: server ?? PostgresServer(url: plan.server), migrated: migrated,
-      makeMonitor: makeMonitor)
+      makeMonitor: nextMonitor)
+  }
+
+  private static func hasDoneNothing(_ plan: LoadPlan, _ path: String) -> BatchError {
+    BatchError(
+      .refused, "the load had migrated nothing when it ended",
+      hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
+      next: plan.command.map { [$0] } ?? [], path: path)
   }
 
   /// What a run may take when libpq is in memory, with the libraries that it brings.

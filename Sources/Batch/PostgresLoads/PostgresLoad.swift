@@ -225,7 +225,7 @@ struct PostgresLoad {
     var notes: [String] = []
     for (table, unit) in zip(schema.tables, units) where !unit.remarks.missing.isEmpty {
       let columns = unit.remarks.missing.filter { $0.key < table.columns.count }.sorted { $0.key < $1.key }
-      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value == 1 ? "a row" : "\($0.value) rows")" }
+      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value.counted("row"))" }
         .joined(separator: ", ")
       notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
     }

@@ -13,6 +13,8 @@ public struct BatchError: Error, Sendable, CustomStringConvertible {
     public init(_ description: String) { self.description = description }
     /// The source is no Core Data store, or is damaged.
     public static let badStore = Code("bad-store")
+    /// The source is an XML store where an SQLite store was to be.
+    public static let xmlStore = Code("xml-store")
     /// A store, model or mapping model that was named is not there.
     public static let noSuchFile = Code("no-such-file")
     /// A model file cannot be read.

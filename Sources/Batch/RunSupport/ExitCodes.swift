@@ -11,7 +11,7 @@ extension BatchError.Code {
   private static let exitCodes: [Self: Int32] = [
     .tooManyRejects: 11,
     .mismatch: 12,
-    .badModel: 20, .badMapping: 20, .noModel: 20, .noPath: 20, .missingPolicy: 20, .refused: 20,
+    .badModel: 20, .badMapping: 20, .noModel: 20, .noPath: 20, .missingPolicy: 20, .refused: 20, .xmlStore: 20,
     Self(.locked): 20, Self(.tooLarge): 20, Self(.unsupported): 20,
     .leaseHeld: 21,
     .badCheckpoint: 22, Self(.damagedCheckpoint): 22, Self(.foreignCheckpoint): 22,

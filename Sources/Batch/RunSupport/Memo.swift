@@ -16,6 +16,9 @@ package final class Memo<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return value
   }
 
+  /// Forgets all.
+  package func forget() { known.withLock { $0.removeAll() } }
+
   /// The value of a key as far as it is known.
   package subscript(key: Key) -> Value? {
     get { known.withLock { $0[key] } }

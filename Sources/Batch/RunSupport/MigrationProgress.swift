@@ -23,8 +23,10 @@ public struct MigrationProgress: Sendable, Equatable {
   public var bytes: UInt64 = 0
   /// Checkpoints published by this process.
   public var checkpoints: UInt64 = 0
-  /// Seconds since this process began, without those in which it was paused.
+  /// Seconds since this process began, without those in which it waited.
   public var seconds = 0.0
+  /// Seconds in which this process was paused, or its cut-over held.
+  public var waited = 0.0
   /// Source rows read in a second, over the last few seconds.
   public var rowsPerSecond = 0.0
   /// Bytes written in a second, over the last few seconds.
@@ -90,7 +92,7 @@ private struct ProgressRates: Sendable, Equatable {
     }
     let first = samples[0]
     guard seconds > first.seconds else { return }
-    self.rows = Double(rows &- first.rows) / (seconds - first.seconds)
-    self.bytes = Double(bytes &- first.bytes) / (seconds - first.seconds)
+    self.rows = Double(max(rows, first.rows) - first.rows) / (seconds - first.seconds)
+    self.bytes = Double(max(bytes, first.bytes) - first.bytes) / (seconds - first.seconds)
   }
 }

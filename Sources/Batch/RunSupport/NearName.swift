@@ -14,33 +14,43 @@ package enum NearName {
   package static func noSuchFile(_ path: String, _ what: String = "file") -> BatchError {
     let place = URL(fileURLWithPath: path)
     let beside = (try? FileManager.default.contentsOfDirectory(atPath: place.deletingLastPathComponent().path)) ?? []
-    let names = beside.filter { !$0.hasPrefix(".") }.sorted().prefix(mostFiles)
-    let near = question(place.lastPathComponent, in: Array(names))
+    let name = place.lastPathComponent
+    // Equal ends, as .sqlite, do not make two names alike.
+    let names = beside.filter { !$0.hasPrefix(".") && $0 != name }.sorted().prefix(mostFiles)
+    let near = question(name, in: names.filter { isNear(stem(name), stem($0)) })
     return BatchError(.noSuchFile, "there is no such \(what)\(near)", hint: "Check the path", path: path)
   }
 
+  private static func stem(_ name: String) -> String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
+
   /// The name that is written most like another one; nil when none comes near.
   package static func find(_ name: String, in names: [String]) -> String? {
-    let limit = max(1, min(name.count, 12) / 3 + 1)
-    let found = names.map { ($0, distance(Array(name.lowercased().prefix(40)), Array($0.lowercased()))) }.min {
-      $0.1 < $1.1
-    }
-    // A name of which every letter would change is no near one.
-    return found.flatMap { $0.1 <= limit && $0.1 < max(name.count, $0.0.count) ? $0.0 : nil }
+    names.filter { isNear(name, $0) }.map { ($0, distance(name, $0)) }.min { $0.1 < $1.1 }?.0
   }
 
-  /// How many letters have to be changed, added or removed.
-  private static func distance(_ first: [Character], _ second: [Character]) -> Int {
-    var row = Array(0...second.count)
+  /// Whether few letters differ: of three one, and never more than four.
+  private static func isNear(_ first: String, _ second: String) -> Bool {
+    distance(first, second) <= min(4, max(first.count, second.count) / 3)
+  }
+
+  /// How many letters have to be changed, added, removed, or swapped with the next one.
+  private static func distance(_ first: String, _ second: String) -> Int {
+    let (first, second) = (letters(first), letters(second))
+    var (before, row) = ([Int](), Array(0...second.count))
     for (index, letter) in first.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
+      var next = [index + 1]
       for (column, other) in second.enumerated() {
-        let above = row[column + 1]
-        row[column + 1] = letter == other ? diagonal : 1 + min(diagonal, above, row[column])
-        diagonal = above
+        var least = letter == other ? row[column] : 1 + min(row[column], row[column + 1], next[column])
+        if index > 0, column > 0, letter == second[column - 1], other == first[index - 1] {
+          least = min(least, before[column - 1] + 1)
+        }
+        next.append(least)
       }
+      (before, row) = (row, next)
     }
     return row[second.count]
   }
+
+  /// Names that are longer are hardly typed.
+  private static func letters(_ name: String) -> [Character] { Array(name.lowercased().prefix(80)) }
 }

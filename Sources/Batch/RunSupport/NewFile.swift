@@ -2,6 +2,9 @@ import Streams
 
 /// A file that gets its name when it is whole. It is built under another one, and after an error nothing of it is left.
 package struct NewFile {
+  /// The suffix of what is made in one go, and of use to nobody before it is whole.
+  package static let part = ".part"
+
   package let path: String
   /// Where it is built. What a run that was killed left there is replaced.
   package let working: String

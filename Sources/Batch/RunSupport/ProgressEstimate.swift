@@ -24,11 +24,18 @@ package struct ProgressEstimate: Sendable, Equatable {
     /// What another process had done.
     var doneBefore = 0.0
     var began: Double?
+    /// What it took so far, without passes of its own.
     var seconds = 0.0
     /// Those of `seconds` that say nothing about other parts.
     var aside = 0.0
+    /// What passes took that come once, and say nothing about its rows; and when the one at work began.
+    var passes = 0.0
+    var passBegan: Double?
 
     init(_ part: Part) { self.part = part }
+
+    /// What it took until then, without passes.
+    func seconds(at now: Double) -> Double { (passBegan ?? now) - (began ?? passBegan ?? now) - passes }
   }
 
   private(set) var entries: [Entry] = []
@@ -59,13 +66,13 @@ package struct ProgressEstimate: Sendable, Equatable {
     guard let index = index(part), index >= current ?? 0 else { return }
     if index != current { begin(index, at: seconds, from: fraction) }
     entries[index].done = max(entries[index].done, entries[index].work * min(1, max(0, fraction)))
-    entries[index].seconds = seconds - (entries[index].began ?? seconds)
+    entries[index].seconds = entries[index].seconds(at: seconds)
   }
 
   private mutating func begin(_ index: Int, at seconds: Double, from fraction: Double) {
     if let current {
       entries[current].done = entries[current].work
-      entries[current].seconds = seconds - (entries[current].began ?? seconds)
+      entries[current].seconds = entries[current].seconds(at: seconds)
     }
     for before in (current.map { $0 + 1 } ?? 0)..<index {
       entries[before].done = entries[before].work
@@ -82,6 +89,17 @@ package struct ProgressEstimate: Sendable, Equatable {
   package mutating func setAside(_ seconds: Double, of part: Part) {
     guard let index = index(part) else { return }
     entries[index].aside = max(entries[index].aside, seconds)
+  }
+
+  /// A pass begins or ends in which a part does something that comes once, as the numbering of names: its rows wait.
+  package mutating func pass(_ begins: Bool, of part: Part, at seconds: Double) {
+    guard let index = index(part), entries[index].began != nil else { return }
+    if begins {
+      entries[index].passBegan = entries[index].passBegan ?? seconds
+    } else if let began = entries[index].passBegan {
+      entries[index].passes += max(0, seconds - began)
+      entries[index].passBegan = nil
+    }
   }
 
   /// Nothing is left.
@@ -102,7 +120,7 @@ package struct ProgressEstimate: Sendable, Equatable {
     guard let current else { return nil }
     var now = entries[current]
     // A part that reports nothing for a while continues all the same.
-    let silent = max(0, seconds - (now.began ?? seconds) - now.seconds)
+    let silent = max(0, now.seconds(at: seconds) - now.seconds)
     let (worked, spent) = entries.reduce((0, 0)) {
       ($0.0 + $1.done - $1.doneBefore, $0.1 + max(0.05 * $1.seconds, $1.seconds - $1.aside))
     }
@@ -114,7 +132,8 @@ package struct ProgressEstimate: Sendable, Equatable {
     let rate = own > 0 ? trust * now.seconds / own + (1 - trust) * pace : pace
     now.done = min(now.done, now.work)
     let rest = max(0, (now.work - now.done) * rate - silent)
-    return rest + entries[(current + 1)...].reduce(0) { $0 + $1.work } * pace
+    let left = rest + entries[(current + 1)...].reduce(0) { $0 + $1.work } * pace
+    return left.isFinite ? left : nil
   }
 
   private func index(_ part: Part) -> Int? { entries.firstIndex { $0.part == part } }
@@ -122,15 +141,18 @@ package struct ProgressEstimate: Sendable, Equatable {
 
 /// What work costs, in seconds on a common machine: only ratios matter, as the pace is measured.
 package enum WorkCost {
-  /// Rows that go through, by who makes their objects, and the bytes that are read for them.
-  package static let plainRow = 150e-9
-  package static let ruledRow = 450e-9
-  package static let policyRow = 1200e-9
-  package static let linkRow = 300e-9
+  /// Rows that go through, by who makes their objects; their columns; and the bytes that are read for them.
+  package static let plainRow = 60e-9
+  package static let ruledRow = 360e-9
+  package static let policyRow = 1100e-9
+  package static let column = 12e-9
+  /// Rows of tables that no model knows.
+  package static let copiedRow = 150e-9
+  package static let linkRow = 200e-9
   package static let readByte = 0.5e-9
   /// Rows that late changes write again.
   package static let changedByte = 2e-9
-  package static let indexEntry = 100e-9
+  package static let indexEntry = 70e-9
   /// An entry of an R-tree, which SQLite inserts.
   package static let treeEntry = 5e-6
   /// An entry that is sorted while its row is written.

@@ -10,21 +10,17 @@ public enum RunPhase: String, Sendable, CaseIterable {
   case beforeCutOver = "before-cut-over"
   /// The new store has its name.
   case afterCutOver = "after-cut-over"
+
+  /// The activity of a run whose cut-over is held.
+  package static let waiting = "waiting for the cut-over"
 }
 
-/// What others do on the way of a run, and what holds it up.
+/// What others do on the way of a run.
 public struct RunHooks: Sendable {
   /// Is called when a run comes to a phase; one that is resumed may come there again. An error ends the run, which can
   /// be resumed; after the cut-over none is thrown.
   public var reached: @Sendable (RunPhase) throws -> Void
-  /// Whether the cut-over has to wait. The source stays locked meanwhile.
-  public var holdsCutOver: @Sendable () -> Bool
 
   /// Makes hooks; without arguments nobody does anything.
-  public init(
-    reached: @escaping @Sendable (RunPhase) throws -> Void = { _ in },
-    holdsCutOver: @escaping @Sendable () -> Bool = { false }
-  ) {
-    (self.reached, self.holdsCutOver) = (reached, holdsCutOver)
-  }
+  public init(reached: @escaping @Sendable (RunPhase) throws -> Void = { _ in }) { self.reached = reached }
 }

@@ -25,12 +25,16 @@ public final class RunMonitor: Sendable {
   private let hookState = Mutex(RunHooks())
   /// When a checkpoint is due.
   public let interval: Interval
+  /// What the run is called where it is said that it stopped.
+  package let work: String
 
-  /// Makes a monitor. `onChange` is called from the migrating thread, a few hundred times a second at most.
+  /// Makes a monitor of a migration, or of `work`. `onChange` is called from the migrating thread, a few hundred times a
+  /// second at most.
   public init(
-    interval: Interval = RunMonitor.standardInterval, onChange: (@Sendable (MigrationProgress) -> Void)? = nil
+    interval: Interval = RunMonitor.standardInterval, work: String = "migration",
+    onChange: (@Sendable (MigrationProgress) -> Void)? = nil
   ) {
-    self.interval = interval
+    (self.interval, self.work) = (interval, work)
     self.onChange = onChange
   }
 
@@ -82,7 +86,7 @@ public final class RunMonitor: Sendable {
     pace.waitWhilePaused { isStopRequested }
     guard isStopRequested else { return }
     if let reason = reason.withLock({ $0 }) { throw reason }
-    throw BatchError(.stopped, "the migration stopped on request")
+    throw BatchError(.stopped, "the \(work) stopped on request")
   }
   /// How far the run was when it last said something.
   public var progress: MigrationProgress { state.withLock { $0 } }
@@ -90,11 +94,11 @@ public final class RunMonitor: Sendable {
   /// How far the run is, at this time: also for one that says nothing for a while.
   public var progressNow: MigrationProgress {
     var progress = progress
-    if progress.fraction < 1 { progress.tell(at: seconds) }
+    let times = pace.times
+    progress.waited = times.waited
+    if progress.fraction < 1 { progress.tell(at: times.worked) }
     return progress
   }
-
-  private var seconds: Double { pace.seconds }
 
   /// Changes the progress and informs who watches.
   package func update(_ body: (inout MigrationProgress) -> Void) {
@@ -107,9 +111,9 @@ public final class RunMonitor: Sendable {
   @discardableResult
   package func note(_ body: (inout MigrationProgress) -> Void) -> MigrationProgress {
     state.withLock { progress in
-      progress.tell(at: seconds)
+      progress.tell(at: pace.seconds)
       body(&progress)
-      progress.tell(at: seconds)
+      progress.tell(at: pace.seconds)
       return progress
     }
   }
@@ -125,6 +129,13 @@ extension RunMonitor {
     note { $0.isPaused = isPaused }
   }
 
+  /// Does what only waits for others: the time is none of the run's work.
+  package func waiting<Result>(_ body: () throws -> Result) rethrows -> Result {
+    pace.hold(true)
+    defer { pace.hold(false) }
+    return try body()
+  }
+
   /// Whether the run is paused.
   public var isPaused: Bool { pace.isPaused }
 
@@ -133,6 +144,12 @@ extension RunMonitor {
 
   /// The limit that holds.
   public var rate: RunRate? { pace.rate }
+
+  /// The monitor of what comes after this one's work, with the limit that holds by now.
+  package func successor(_ monitor: RunMonitor) -> RunMonitor {
+    monitor.throttle(rate)
+    return monitor
+  }
 
   /// Makes the run work less, down to a sixteenth of its time, as long as others want the machine; nil for not at all.
   public func giveWay(to load: SystemLoad?) { pace.giveWay(to: load) }
@@ -145,7 +162,7 @@ extension RunMonitor {
   package func tick(now: Date = Date()) {
     pace.lookAtLoad()
     guard !isStopRequested, let (date, what) = deadline.withLock({ $0 }), now >= date else { return }
-    requestStop(because: BatchError(.stopped, "the migration stopped: \(what)"))
+    requestStop(because: BatchError(.stopped, "the \(work) stopped: \(what)"))
   }
 
   /// Waits at a page of rows as long as a pause, a limit or the load of the machine wants it.

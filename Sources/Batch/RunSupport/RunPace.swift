@@ -9,8 +9,13 @@ final class RunPace: Sendable {
     /// The share of its time that a run works which gives way.
     var share = 1.0
     var lastEnd: Double?
-    var pausedSince: Double?
-    var paused = 0.0
+    var isPaused = false
+    var isHeld = false
+    var waitsSince: Double?
+    var waited = 0.0
+
+    /// Seconds of pauses and holds until then.
+    func waited(at now: Double) -> Double { waited + (waitsSince.map { now - $0 } ?? 0) }
   }
 
   private static let slice = 0.05
@@ -21,17 +26,34 @@ final class RunPace: Sendable {
   private let state = Mutex(State())
 
   private var now: Double { (ContinuousClock.now - started) / .seconds(1) }
-  /// Seconds since the beginning, without those of pauses.
-  var seconds: Double { state.withLock { now - $0.paused - ($0.pausedSince.map { now - $0 } ?? 0) } }
+  /// Seconds since the beginning at work.
+  var seconds: Double { times.worked }
+  /// Seconds since the beginning: those at work, and those of pauses and holds.
+  var times: (worked: Double, waited: Double) {
+    state.withLock { state in
+      let now = now
+      let waited = state.waited(at: now)
+      return (now - waited, waited)
+    }
+  }
   var isPaused: Bool { pauses.load(ordering: .relaxed) }
   var rate: RunRate? { state.withLock { $0.bucket?.rate } }
 
   func pause(_ isPaused: Bool) {
-    state.withLock { state in
-      if let since = state.pausedSince { state.paused += now - since }
-      state.pausedSince = isPaused ? now : nil
-    }
+    change { $0.isPaused = isPaused }
     pauses.store(isPaused, ordering: .relaxed)
+  }
+
+  /// The run does nothing as long as others hold it.
+  func hold(_ isHeld: Bool) { change { $0.isHeld = isHeld } }
+
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      let now = now
+      body(&state)
+      state.waited = state.waited(at: now)
+      state.waitsSince = state.isPaused || state.isHeld ? now : nil
+    }
   }
 
   func limit(_ rate: RunRate?) {

@@ -5,6 +5,10 @@ public struct MemoryBudget: Sendable, Equatable {
   /// Peak resident memory of the process, in bytes.
   public let total: Int
 
+  /// The shares of the memory for sorting and for look-ups that a part of the rows gets: as much of it is written to
+  /// disk as of all rows.
+  private var (sortShare, lookupShare) = (1.0, 1.0)
+
   /// The least that a run needs.
   public static let minimum = 48 << 20
   /// The default: 64 MiB.
@@ -13,17 +17,31 @@ public struct MemoryBudget: Sendable, Equatable {
   /// Makes a budget; what is below the minimum is raised to it.
   public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
 
+  /// The same for a sample that is such a part of all rows, with `lookups` also for its look-ups.
+  package func sample(_ share: Double, lookups: Bool = false) -> MemoryBudget {
+    var less = self
+    less.sortShare = min(1, max(Double(Self.leastSortBytes) / Double(sortBytes), share))
+    if lookups { less.lookupShare = min(1, max(Double(Self.leastLookupBytes) / Double(lookupBytes), share)) }
+    return less
+  }
+
+  /// With less, runs would be too short to say anything of longer ones.
+  private static let leastSortBytes = 2 << 20
+  private static let leastLookupBytes = 128 << 10
+
   /// The rest beside so many bytes that stay for the whole run.
   package func less(_ bytes: Int) -> MemoryBudget { MemoryBudget(total: total - bytes) }
 
   // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
   private var free: Int { total - (32 << 20) }
   /// For sorting index keys.
-  package var sortBytes: Int { min(free / 3, 1 << 30) }
+  package var sortBytes: Int { Int((Double(min(free / 3, 1 << 30)) * sortShare).rounded()) }
   /// For the tables of all look-ups together, and once more for the filters of their runs.
-  package var lookupBytes: Int { min(free / 6, 1 << 30) }
+  package var lookupBytes: Int { Int((Double(min(free / 6, 1 << 30)) * lookupShare).rounded()) }
   /// For pages of each table from which single rows are fetched.
   package var lookupCacheBytes: Int { min(max(1 << 20, free / 16), 1 << 28) }
+  /// For the objects of all tables together that were fetched by their keys.
+  package var fetchBytes: Int { min(free / 6, 1 << 28) }
   /// For a row group of a Parquet file.
   package var rowGroupBytes: Int { min(free / 4, 1 << 27) }
   /// The largest row that is put together in memory, without its long values; and the largest of those that is looked

@@ -6,20 +6,26 @@ import Synchronization
 /// removes them before.
 package enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
+  private static let deepest = 32
 
   /// Removes a file, or a folder and what is in it, if the process is ended while the body works.
   package static func keeping<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
-    _ = paths.withLock { $0.insert(path) }
-    defer { _ = paths.withLock { $0.remove(path) } }
+    add(path)
+    defer { forget(path) }
     return try body()
   }
+
+  /// The same for what is there longer than a body works: until it is removed or forgotten.
+  package static func add(_ path: String) { _ = paths.withLock { $0.insert(path) } }
+
+  /// Somebody else has removed it, or it is finished.
+  package static func forget(_ path: String) { _ = paths.withLock { $0.remove(path) } }
 
   /// Makes a folder for temporary files, which is gone when the body ends. `purpose` is a part of its name.
   package static func withFolder<Result>(
     _ purpose: String, in fileSystem: any FileSystem, _ body: (String) throws -> Result
   ) throws -> Result {
-    let name = "godwit-\(purpose)-\(UUID().uuidString)"
-    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, name)
+    let folder = temporaryPath(purpose)
     return try keeping(folder) {
       try fileSystem.makeDirectory(folder)
       defer { remove(folder, fileSystem) }
@@ -27,20 +33,33 @@ package enum UnfinishedFiles {
     }
   }
 
-  /// Removes everything that is unfinished.
-  package static func removeAll() {
-    for path in paths.withLock({ $0 }) { remove(path, LocalFileSystem()) }
+  /// A path in the temporary directory that nobody has.
+  package static func temporaryPath(_ purpose: String) -> String {
+    FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-\(purpose)-\(UUID().uuidString)")
   }
 
-  private static func remove(_ path: String, _ fileSystem: any FileSystem) {
-    guard let status = try? fileSystem.statusOfName(path) else { return }
+  /// Removes everything that is unfinished.
+  package static func removeAll() {
+    for path in paths.withLock({ $0 }) {
+      remove(path, LocalFileSystem())
+      forget(path)
+    }
+  }
+
+  /// Removes a file, or a folder and what is in it. What cannot be removed stays; it is nobody's.
+  package static func remove(_ path: String, _ fileSystem: any FileSystem) { remove(path, fileSystem, depth: deepest) }
+
+  private static func remove(_ path: String, _ fileSystem: any FileSystem, depth: Int) {
+    guard depth > 0, let status = try? fileSystem.statusOfName(path) else { return }
     guard status.isDirectory else {
       try? fileSystem.remove(path)
       return
     }
     // Whoever works in the folder may make one more file.
     for _ in 0..<3 {
-      for name in (try? fileSystem.list(path)) ?? [] { try? fileSystem.remove(FilePaths.join(path, name)) }
+      for name in (try? fileSystem.list(path)) ?? [] {
+        remove(FilePaths.join(path, name), fileSystem, depth: depth - 1)
+      }
       if (try? fileSystem.removeDirectory(path)) != nil { return }
     }
   }

@@ -1,7 +1,7 @@
 import Streams
 
 /// Finds out what bytes hold.
-struct BlobReader {
+package struct BlobReader {
   enum Form {
     case json([UInt8])
     case uuid
@@ -24,7 +24,7 @@ struct BlobReader {
 
   /// The name of the file beside the store that bytes of an attribute with external data stand for; nil if they are the
   /// value itself. It is a UUID and nothing else: it becomes part of a path (B.4).
-  static func externalFile(_ bytes: UnsafeRawBufferPointer) -> String? {
+  package static func externalFile(_ bytes: UnsafeRawBufferPointer) -> String? {
     guard bytes.count == 38, bytes[0] == 2, bytes[37] == 0 else { return nil }
     for index in 1..<37 {
       let byte = bytes[index]

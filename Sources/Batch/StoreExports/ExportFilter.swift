@@ -6,11 +6,13 @@ import Streams
 /// Which rows an export takes: those for which a condition holds, and those with a date that is not before another.
 ///
 /// Compiled once for a table; a row is looked at without being copied, except for the columns that are asked about.
-struct ExportFilter {
+package struct ExportFilter {
   /// A column that a condition may name.
   struct Place {
     var position: Int
     var kind: ExportKind
+    /// Whether its values are texts.
+    var isText = false
   }
 
   private enum Operand {
@@ -60,6 +62,8 @@ struct ExportFilter {
       let kind = try kind(left, find) ?? kind(right, find)
       let (left, right) = (try operand(left, as: kind, find), try operand(right, as: kind, find))
       try check(operation.comparison, right)
+      try refuseNumber(left, right)
+      try refuseNumber(right, left)
       if operation.comparison == .matches, case .constant(.value(.text(let pattern))) = right {
         return .matches(left, try TextPattern(pattern, operation.options))
       }
@@ -76,6 +80,20 @@ struct ExportFilter {
     case (.isIn, _): throw ExpressionDamage("has IN without a list", hint: "")
     default: break
     }
+  }
+
+  /// No text is less than, equal to or greater than a number.
+  private static func refuseNumber(_ column: Operand, _ other: Operand) throws {
+    guard case .column(let place) = column, place.isText, case .constant(let constant) = other else { return }
+    func refuse(_ value: ExpressionValue) throws {
+      switch value {
+      case .value(.integer(let number)): throw ExpressionDamage("compares a text with \(number): write '\(number)'")
+      case .value(.real(let number)): throw ExpressionDamage("compares a text with \(number): write '\(number)'")
+      case .list(let members): try members.forEach(refuse)
+      default: break
+      }
+    }
+    try refuse(constant)
   }
 
   /// The kind of the column that a side of a comparison names.
@@ -132,7 +150,7 @@ extension ExportFilter {
   /// Whether a row is taken. A value that cannot be compared, as a text with a number, makes its comparison false.
   ///
   /// - Throws: ``StreamsError`` for a value that cannot be read.
-  func takes(_ decoder: RecordDecoder, key: Int64, missing: (Int) -> Value) throws -> Bool {
+  package func takes(_ decoder: RecordDecoder, key: Int64, missing: (Int) -> Value) throws -> Bool {
     func value(_ position: Int) throws -> Value {
       position < decoder.columnCount ? try decoder.value(position) : missing(position)
     }

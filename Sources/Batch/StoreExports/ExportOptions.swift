@@ -1,3 +1,4 @@
+import CoreDataStore
 import RunSupport
 
 /// What is exported.
@@ -27,6 +28,17 @@ public struct ExportOptions: Sendable {
   public init(format: ExportFormat, entity: String? = nil) {
     self.format = format
     self.entity = entity
+  }
+}
+
+extension ExportOptions {
+  /// Throws ``BatchError`` (`refused`) for an entity that a store's model does not have.
+  package static func check(entity: String?, of layout: StoreLayout, path: String) throws {
+    guard let entity, layout.model.entity(entity) == nil else { return }
+    throw BatchError(
+      .refused,
+      "the model \(layout.model.name) has no entity \(entity)\(NearName.question(entity, in: layout.entityNames))",
+      hint: "Its entities are \(layout.entityNames.joined(separator: ", "))", path: path)
   }
 }
 

@@ -51,10 +51,14 @@ struct ExportEntity {
 }
 
 /// Prepares the entities of an export in one of its formats.
-struct ExportPlanner {
+package struct ExportPlanner {
   let graph: SourceGraph
   let options: ExportOptions
   let uuid: String
+
+  package init(graph: SourceGraph, options: ExportOptions, uuid: String) {
+    (self.graph, self.options, self.uuid) = (graph, options, uuid)
+  }
 
   private var format: ExportTextFormat { options.format.text ?? .csv }
 
@@ -104,11 +108,11 @@ struct ExportPlanner {
   }
 
   /// What the options say of an entity's objects. Columns that are not written can be asked about, too.
-  func filter(_ entity: SourceEntity) throws -> ExportFilter? {
+  package func filter(_ entity: SourceEntity) throws -> ExportFilter? {
     let attributes = layout.model.storedAttributes(of: entity.name)
     func place(_ path: String, _ attribute: AttributeDescription) -> ExportFilter.Place? {
       position(layout.column(forAttribute: path, ofEntity: entity.name), entity).map {
-        ExportFilter.Place(position: $0, kind: ExportKind(attribute))
+        ExportFilter.Place(position: $0, kind: ExportKind(attribute), isText: [.string, .uri].contains(attribute.type))
       }
     }
     let dates = attributes.filter { $0.attribute.type == .date }.compactMap { place($0.path, $0.attribute)?.position }

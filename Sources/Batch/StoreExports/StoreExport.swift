@@ -24,12 +24,7 @@ public struct StoreExport: Sendable {
       self.reader = reader
       self.options = options
       self.fileSystem = fileSystem
-      if let entity = options.entity, model.entity(entity) == nil {
-        throw BatchError(
-          .refused,
-          "the model \(model.name) has no entity \(entity)\(NearName.question(entity, in: binding.layout.entityNames))",
-          hint: "Its entities are \(binding.layout.entityNames.joined(separator: ", "))", path: reader.path)
-      }
+      try ExportOptions.check(entity: options.entity, of: binding.layout, path: reader.path)
       try checkColumns(model)
     } catch { throw BatchError(wrapping: error) }
   }

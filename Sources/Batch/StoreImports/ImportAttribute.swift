@@ -25,7 +25,7 @@ struct ImportAttribute {
       case .null: "null"
       case .boolean(let flag): "\(flag)"
       case .integer(let integer): "\(integer)"
-      case .real(let double): "\(double)"
+      case .real(_, let written): written.count <= 40 ? written : "\(written.prefix(40))…"
       case .text(let text), .field(let text): text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
       case .list: "a list"
       case .object: value["keyedArchive"] != nil || value["plist"] != nil ? "what export --decode wrote" : "an object"
@@ -77,7 +77,7 @@ struct ImportAttribute {
   private func number(_ value: ImportValue) throws -> Value {
     switch value {
     case .integer(let integer): return attribute.type == .double ? .real(Double(integer)) : .integer(integer)
-    case .real(let double): return .real(double)
+    case .real(let double, _): return .real(double)
     case .text("Infinity"), .field("Infinity"): return .real(.infinity)
     case .text("-Infinity"), .field("-Infinity"): return .real(-.infinity)
     case .field(let text):
@@ -107,7 +107,7 @@ struct ImportAttribute {
     case .integer(let integer):
       guard !Self.mayBeDay(integer) else { throw ambiguous(integer) }
       return .integer(integer)
-    case .real(let double): return .real(double)
+    case .real(let double, _): return .real(double)
     case .text(let text), .field(let text):
       if let seconds = ExportDate.seconds(text) { return .real(seconds) }
       switch ImportNumber(text) {
@@ -163,7 +163,7 @@ struct ImportAttribute {
     case .null: return .null
     case .boolean(let flag): return .integer(flag ? 1 : 0)
     case .integer(let integer): return .integer(integer)
-    case .real(let double): return .real(double)
+    case .real(let double, _): return .real(double)
     case .text(let text), .field(let text): return .text(text)
     case .list, .object: throw problem(value)
     }

@@ -60,7 +60,7 @@ struct ImportExternalFiles {
       folders.append(folder)
     }
     for name in try find(Set(names)) where try fileSystem.statusOfName(place(name)) == nil {
-      try ImportFiles.copy(FilePaths.join(source, name), to: place(name), fileSystem)
+      try FileCopy.copy(FilePaths.join(source, name), to: place(name), fileSystem)
       copied.append(name)
     }
     try fileSystem.syncDirectory(target.files)

@@ -4,7 +4,6 @@ import Streams
 
 /// The files of an import.
 enum ImportFiles {
-  private static let pieceBytes = 1 << 20
   private static let suffixes = [".jsonl", ".ndjson", ".csv"]
 
   /// Files as they are named, and those of folders in the order of their names; and what else is in those folders,
@@ -40,40 +39,20 @@ enum ImportFiles {
     return name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
   }
 
-  private static func forEachPiece(
-    of path: String, _ fileSystem: any FileSystem, _ body: (UnsafeRawBufferPointer, UInt64) throws -> Void
-  ) throws {
-    let file = try fileSystem.open(path, .read)
-    defer { file.close() }
-    var (buffer, end) = ([UInt8](repeating: 0, count: pieceBytes), UInt64(0))
-    while true {
-      let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: end) }
-      guard count > 0 else { return }
-      try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count]), end) }
-      end += UInt64(count)
-    }
+  /// The digest of a file's contents.
+  static func digest(_ path: String, _ fileSystem: any FileSystem) throws -> [UInt8] {
+    var sum = ImportDigest()
+    try FileCopy.forEachPiece(of: path, fileSystem) { bytes, _ in sum.add(bytes) }
+    return sum.value
   }
 
-  /// A UUID of version 8 that follows from the contents of the files.
-  static func uuid(_ paths: [String], _ fileSystem: any FileSystem) throws -> String {
-    var sum = SHA256()
-    for path in paths { try forEachPiece(of: path, fileSystem) { bytes, _ in sum.update(bytes) } }
-    var bytes = Array(sum.finalize().prefix(16))
+  /// A UUID of version 8 that follows from the digests of the files' contents.
+  static func uuid(_ digests: [[UInt8]]) -> String {
+    var bytes = Array(SHA256.hash(digests.joined()).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
     let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
     return digits.enumerated().map { [4, 6, 8, 10].contains($0) ? "-" + $1 : $1 }.joined()
-  }
-
-  /// Copies a file, durably. Nothing may have the target's name.
-  static func copy(_ source: String, to target: String, _ fileSystem: any FileSystem) throws {
-    let new = NewFile(target, working: ".import", fileSystem)
-    try new.make {
-      let file = try fileSystem.open(new.working, .create)
-      defer { file.close() }
-      try forEachPiece(of: source, fileSystem) { try file.write($0, at: $1) }
-      try file.sync()
-    }
   }
 
   /// Whether two files have the same bytes.
@@ -81,8 +60,8 @@ enum ImportFiles {
     guard try fileSystem.status(first)?.size == fileSystem.status(second)?.size else { return false }
     let other = try fileSystem.open(second, .read)
     defer { other.close() }
-    var (buffer, isEqual) = ([UInt8](repeating: 0, count: pieceBytes), true)
-    try forEachPiece(of: first, fileSystem) { bytes, place in
+    var (buffer, isEqual) = ([UInt8](repeating: 0, count: FileCopy.pieceBytes), true)
+    try FileCopy.forEachPiece(of: first, fileSystem) { bytes, place in
       guard isEqual else { return }
       let count = try buffer.withUnsafeMutableBytes { try other.read(into: $0, at: place) }
       isEqual = buffer[..<count].elementsEqual(bytes)

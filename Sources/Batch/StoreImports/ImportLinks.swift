@@ -71,13 +71,18 @@ final class ImportLinks {
   }
 
   /// Notes the values by which an object may be found.
-  func define(_ value: (Int) -> Value, of entity: ImportPlan.Entity, at address: ImportAddress) throws {
+  func define(_ value: (Int) throws -> Value, of entity: ImportPlan.Entity, at address: ImportAddress) throws {
     guard !unique.isEmpty else { return }
     for (path, attribute) in unique[entity.name] ?? [:] {
-      guard let column = entity.attributes[path]?.column, value(column) != .null else { continue }
-      try references.define(attribute, value(column), entity: entity.number, at: address)
+      guard let column = entity.attributes[path]?.column, case let value = try value(column), value != .null else {
+        continue
+      }
+      try references.define(attribute, value, entity: entity.number, at: address)
     }
   }
+
+  /// Whether objects of an entity may be found by values.
+  func defines(_ entity: ImportPlan.Entity?) -> Bool { entity.map { unique[$0.name]?.isEmpty == false } ?? false }
 
   /// Answers references by values, when all objects are known.
   func answer(_ lines: ImportLines) throws {

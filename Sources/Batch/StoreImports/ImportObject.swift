@@ -1,3 +1,5 @@
+import RunSupport
+
 /// An object as a file for an import has it.
 struct ImportObject {
   var entity: String?
@@ -48,8 +50,8 @@ struct ImportObject {
 extension ImportObject {
   private static let target = "@entity"
 
-  /// Checks the names of columns. Throws ``ImportProblem``.
-  static func header(_ fields: [ImportValue], _ plan: ImportPlan) throws -> [String] {
+  /// Checks the names of columns. `stem` is the entity of lines that do not name theirs. Throws ``ImportProblem``.
+  static func header(_ fields: [ImportValue], _ plan: ImportPlan, stem: String) throws -> [String] {
     let names = fields.map { if case .field(let name) = $0 { name } else { "" } }
     guard !names.contains(""), Set(names).count == names.count else {
       throw ImportProblem("the header has a name twice, or a column without name")
@@ -65,7 +67,28 @@ extension ImportObject {
         throw ImportProblem("the header has the column \(name)\(target), and no relationship in a column \(name)")
       }
     }
+    try checkProperties(names.filter { !$0.hasPrefix("@") && relationship($0) == nil }, in: names, plan, stem: stem)
     return names
+  }
+
+  /// A column that no line of the file can have is wrong once, and not in every line.
+  private static func checkProperties(
+    _ columns: [String], in names: [String], _ plan: ImportPlan, stem: String
+  ) throws {
+    guard !names.contains("@entity"), !names.contains("@uri") else {
+      let known = plan.entities.values.flatMap { Array($0.attributes.keys) + Array($0.relationships.keys) }
+      for name in columns where !plan.entities.values.contains(where: { plan.hasRelative(of: $0, with: name) }) {
+        let near = NearName.question(name, in: Set(known).sorted())
+        throw ImportProblem("no entity of \(plan.layout.model.name) has a property \(name)\(near)")
+      }
+      return
+    }
+    guard let entity = plan.entities[stem] else {
+      throw ImportProblem("the file's name is no entity, and the header has no column @entity")
+    }
+    for name in columns where !plan.hasRelative(of: entity, with: name) {
+      throw ImportLinks.unknown(name, entity, in: plan)
+    }
   }
 
   /// The relationship of whose object a column names the entity.
@@ -76,7 +99,7 @@ extension ImportObject {
   /// Reads a line of CSV whose columns have these names. Throws ``ImportProblem``.
   init(fields: [ImportValue], header: [String]) throws {
     guard fields.count == header.count else {
-      throw ImportProblem("the line has \(fields.count) fields, and the header \(header.count)")
+      throw ImportProblem("the line has \(fields.count.counted("field")), and the header \(header.count)")
     }
     for (name, value) in zip(header, fields) {
       switch (name, value) {

@@ -6,7 +6,7 @@ import Streams
 /// Reads the files of an import into a spool: rows, what they set in others, links.
 final class ImportReader {
   /// The file at hand.
-  private struct Input {
+  struct Input {
     let isCSV: Bool
     /// The entity of objects that do not name theirs.
     let stem: String
@@ -15,94 +15,86 @@ final class ImportReader {
     init(_ path: String) { (isCSV, stem) = (ImportFiles.isCSV(path), ImportFiles.stem(path)) }
   }
 
-  private static let objectsPerReport: UInt64 = 1 << 12
   private static let mostShapes = 16
 
-  private let plan: ImportPlan
-  private let options: StoreImport.Options
-  private let files: StepFiles
-  private let reject: (StoreImport.Reject) throws -> Void
+  let plan: ImportPlan
+  let options: StoreImport.Options
+  let files: StepFiles
+  let reject: (StoreImport.Reject) throws -> Void
+  /// What has the lines that are left out, if they are to be listed.
+  let list: ImportRejectList?
   let spool: ImportSpool
   let sides: ImportSides
-  private let references: ImportReferences
-  private let uris = ImportURIs()
-  private let links: ImportLinks
+  let references: ImportReferences
+  let uris = ImportURIs()
+  let links: ImportLinks
   private let record = RecordEncoder()
-  private(set) var objects: UInt64 = 0
-  private(set) var rejects: UInt64 = 0
+  var objects: UInt64 = 0
+  var rejects: UInt64 = 0
   /// That of the first object's URI.
-  private(set) var uuid: String?
+  var uuid: String?
   /// Files in which there is no object.
-  private(set) var emptyFiles: [String] = []
-  private(set) var externalFiles: Set<String> = []
-  private var input = Input("")
-  /// The position of the file at hand.
-  private var position = 0
+  var emptyFiles: [String] = []
+  var externalFiles: Set<String> = []
+  /// Of the contents of the files that were read.
+  var digests: [[UInt8]] = []
+  var input = Input("")
+  /// The position of the file at hand, its lines, where the next one of those begins that are to be taken, and what was
+  /// taken before them.
+  var position = 0
+  private(set) var lines: LineReader?
+  var place: LineReader.Place?
+  var before: UInt64 = 0
+  /// Bytes of this file and those behind it.
+  private(set) var bytesAhead: UInt64 = 0
   /// Shapes of lines of the file at hand, and how often one was looked for.
-  private var shapes: [ImportShape] = []
+  private(set) var shapes: [ImportShape] = []
   private var attempts = 0
+  /// The shapes for all threads.
+  let known = ImportShapes()
+  let decoder = RecordDecoder()
+  /// A row by itself.
+  let own = ByteRoom()
 
   init(
-    _ plan: ImportPlan, files: StepFiles, options: StoreImport.Options,
+    _ plan: ImportPlan, files: StepFiles, options: StoreImport.Options, list: ImportRejectList?,
     reject: @escaping (StoreImport.Reject) throws -> Void
   ) throws {
-    (self.plan, self.options, self.files, self.reject) = (plan, options, files, reject)
-    spool = ImportSpool(tables: plan.layout.entityTables.count, files: files)
-    sides = ImportSides(files: files)
-    references = ImportReferences(files: files)
+    (self.plan, self.options, self.files, self.reject, self.list) = (plan, options, files, reject, list)
+    spool = ImportSpool(tables: plan.layout.entityTables.count, files: files, keepsFile: true)
+    sides = ImportSides(files: files, keepsFile: true)
+    references = ImportReferences(files: files, keepsFile: true)
     links = try ImportLinks(plan, spool: spool, references: references, sides: sides, unique: options.unique)
   }
 
-  /// Reads all files, then answers references by values.
-  func read(_ paths: [String], progress: (UInt64, Double) -> Void) throws {
-    let total = try max(1, paths.reduce(UInt64(0)) { try $0 + (files.fileSystem.status($1)?.size ?? 0) })
-    var before: UInt64 = 0
-    for (place, path) in paths.enumerated() {
-      position = place
-      let lines = try LineReader(
-        path, files.fileSystem, limit: options.memory.rowLimit, quotes: ImportFiles.isCSV(path))
-      defer { lines.close() }
-      try read(lines, path) { progress(objects, Double(before + $0) / Double(total)) }
-      before += lines.bytesRead
-    }
-    try links.answer(ImportLines(paths: paths))
-  }
-
-  private func read(_ lines: LineReader, _ path: String, progress: (UInt64) -> Void) throws {
-    input = Input(path)
-    (shapes, attempts) = ([], 0)
-    let before = objects + rejects
-    var isMore = true
-    while isMore {
-      do {
-        isMore = try lines.next { try take($0, number: ImportLines.number(lines.number, ofFile: position)) }
-      } catch let problem as ImportProblem {
-        // Without a header nothing is known of the other lines.
-        guard !input.isCSV || input.header != nil else {
-          throw ImportLines(paths: [path]).refusal(told(problem, lines), at: lines.number)
-        }
-        guard rejects < options.mostRejects else { throw failure(told(problem, lines), path, line: lines.number) }
-        rejects += 1
-        try CallersError.marking { try reject(.init(path: path, line: lines.number, reason: told(problem, lines))) }
+  /// Reads all files, or those that are left. `look` is called now and then with the lines and bytes read and the part
+  /// that is done.
+  func read(_ paths: [String], _ look: (Int, Int, Double) throws -> Void) throws {
+    let sizes = try paths.map { try files.fileSystem.status($0)?.size ?? 0 }
+    let total = Double(max(1, sizes.reduce(0, +)))
+    while position < paths.count {
+      let lines = try self.lines ?? open(paths[position])
+      let done = Double(sizes[..<position].reduce(0, +))
+      bytesAhead = sizes[position...].reduce(0, +)
+      try read(lines, paths[position], size: sizes[position]) { piece in
+        try look(piece.lineCount, piece.byteCount, (done + Double(place?.offset ?? 0)) / total)
       }
-      if objects % Self.objectsPerReport == 0 { progress(lines.bytesRead) }
+      digests.append(lines.digest)
+      (self.lines, place) = (nil, nil)
+      position += 1
     }
-    guard objects + rejects == before else { return }
-    guard !input.isCSV || input.header != nil else {
-      throw ImportLines(paths: [path]).refusal(
-        "the file is empty, and the first line of CSV has the names of the columns", at: 1)
-    }
-    emptyFiles.append(path)
   }
 
-  /// What is wrong; and where a quotation has taken several lines together, that it has.
-  private func told(_ problem: ImportProblem, _ lines: LineReader) -> String {
-    guard lines.lastNumber > lines.number else { return problem.description }
-    return "\(problem) (a quotation makes lines \(lines.number) to \(lines.lastNumber) one)"
+  /// Begins a file.
+  func open(_ path: String) throws -> LineReader {
+    let made = try LineReader(
+      path, files.fileSystem, limit: options.memory.rowLimit, quotes: ImportFiles.isCSV(path))
+    (lines, place, input, shapes, attempts) = (made, made.place, Input(path), [], 0)
+    known.keep(shapes)
+    return made
   }
 
-  private func take(_ line: UnsafeRawBufferPointer, number: Int) throws {
-    guard !line.isEmpty else { return }
+  func take(_ line: UnsafeRawBufferPointer, number: Int) throws {
     for shape in shapes where shape.reads(line) { return try add(shape, number) }
     guard input.isCSV else {
       let entity = try add(ImportObject(json: line), line: number)
@@ -110,7 +102,7 @@ final class ImportReader {
     }
     let fields = try CSVFields.read(line)
     guard let header = input.header else {
-      input.header = try ImportObject.header(fields, plan)
+      input.header = try ImportObject.header(fields, plan, stem: input.stem)
       return
     }
     let entity = try add(ImportObject(fields: fields, header: header), line: number)
@@ -121,27 +113,20 @@ final class ImportReader {
   private func keep(_ shape: () -> ImportShape?) {
     guard attempts < Self.mostShapes else { return }
     attempts += 1
-    if let shape = shape() { shapes.insert(shape, at: 0) }
+    guard let shape = shape() else { return }
+    shapes.insert(shape, at: 0)
+    known.keep(shapes)
   }
 
-  private func failure(_ problem: String, _ path: String, line: Int) -> BatchError {
-    BatchError(
-      options.mostRejects == 0 ? .refused : .tooManyRejects, "line \(line): \(problem)",
-      hint: options.mostRejects == 0
-        ? "Correct the file, or leave such lines out with --max-rejects" : "Correct the file, or raise --max-rejects",
-      effect: .nothingWritten, path: path)
-  }
 }
 
 extension ImportReader {
   /// Adds the object of a line that was read by its shape.
   private func add(_ shape: ImportShape, _ line: Int) throws {
-    shape.row.write(to: record)
-    try spool.check(record)
-    let address = try spool.address(shape.entity.table, key: shape.key)
-    try links.define(shape.row.value, of: shape.entity, at: address)
-    try spool.add(shape.entity.table, address, line: line, record: record)
-    objects += 1
+    own.removeAll()
+    var stretch = ImportStretch(shape.entity.table, shape.entityNumber, key: shape.key, line: 0, at: 0)
+    stretch.add(shape.key, shape.row, to: own)
+    try add(stretch, line: line, own.bytes(stretch.range))
   }
 
   /// The entity of an object: that of its URI, or of the file's name, if it does not name its own.
@@ -181,7 +166,7 @@ extension ImportReader {
     let found = try targets(object, entity)
     record.reset()
     for value in row { record.append(value) }
-    try spool.check(record)
+    try spool.check(record.length)
     let address = try spool.address(entity.table, key: key)
     uris.take()
     if uuid == nil, uri != nil { uuid = uris.store }

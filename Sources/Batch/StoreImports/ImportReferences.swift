@@ -20,9 +20,10 @@ final class ImportReferences {
   private let sorter: ExternalSorter
   private var questions = 0
 
-  init(files: StepFiles) {
+  init(files: StepFiles, keepsFile: Bool = false) {
     sorter = ExternalSorter(
-      memoryBytes: files.budget.sortBytes / 2, path: files.path("references"), fileSystem: files.fileSystem)
+      memoryBytes: files.budget.sortBytes / 2, path: files.path("references"), fileSystem: files.fileSystem,
+      keepsFile: keepsFile)
   }
 
   var isEmpty: Bool { questions == 0 }
@@ -42,6 +43,30 @@ final class ImportReferences {
     case .blob(let blob): append(4, blob, to: &bytes)
     }
     return bytes
+  }
+
+  /// `User.userId = 77`, of what ``head(_:_:)`` made; a text is shortened.
+  private static func shown(_ head: [UInt8]) -> String {
+    guard let end = head.firstIndex(of: 0), end + 1 < head.count else { return "a value" }
+    let value = head.withUnsafeBytes { bytes -> String in
+      let place = end + 2
+      switch bytes[end + 1] {
+      case 1: return "\(bytes.biased(at: place))"
+      case 2: return "\(Double(bitPattern: UInt64(bitPattern: bytes.biased(at: place))))"
+      case 3:
+        let text = String(decoding: bytes[place..<(bytes.count - 2)], as: UTF8.self).replacing("\0\u{FFFD}", with: "\0")
+        return text.count <= 40 ? "\"\(text)\"" : "\"\(text.prefix(40))…\""
+      case 4: return "\(hex(bytes[place..<(bytes.count - 2)]))"
+      default: return "a value of more than \(longestValue >> 10) KiB"
+      }
+    }
+    return "\(String(decoding: head[..<end], as: UTF8.self)) = \(value)"
+  }
+
+  private static func hex(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    var digits = ""
+    for byte in bytes.prefix(20) { digits += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+    return bytes.count > 20 ? digits + "…" : digits
   }
 
   /// What is longer is compared by its hash.
@@ -108,9 +133,24 @@ final class ImportReferences {
       guard let only = found.first, found.count == 1 else {
         let what = found.isEmpty ? "no object has" : "several objects have"
         throw lines.refusal(
-          "\(question.relationship) refers to an object by a value that \(what)", at: question.line)
+          "\(question.relationship) refers to an object by \(Self.shown(head)), which \(what)", at: question.line)
       }
       try body(question, only.entity, only.address)
     }
+  }
+}
+
+// What a checkpoint continues.
+extension ImportReferences {
+  func encode(into state: inout ByteWriter) throws {
+    state.writeInt(questions)
+    try sorter.encode(into: &state)
+  }
+
+  func sync() throws { try sorter.sync() }
+
+  func restore(from state: inout ByteReader) throws {
+    questions = try state.readInt()
+    try sorter.restore(from: &state)
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import StoreExports
 
 /// Reads values from the bytes of a line without making objects of them. What is unusual it does not read: then the
@@ -16,12 +15,29 @@ struct ImportScanner {
 
   /// Passes these bytes, if they come next.
   @inline(__always)
-  mutating func passes(_ literal: [UInt8]) -> Bool {
-    guard bytes.count - place >= literal.count, let base = bytes.baseAddress else { return false }
-    guard literal.withUnsafeBytes({ $0.isEmpty || memcmp($0.baseAddress!, base + place, $0.count) == 0 }) else {
-      return false
+  mutating func passes(_ literal: [UInt8]) -> Bool { literal.withUnsafeBytes { passes($0) } }
+
+  /// Passes these bytes, a word at a time.
+  @inline(__always)
+  mutating func passes(_ literal: UnsafeRawBufferPointer) -> Bool {
+    let count = literal.count
+    guard bytes.count - place >= count, let base = bytes.baseAddress else { return false }
+    let (from, word) = (base + place, MemoryLayout<UInt64>.size)
+    var done = 0
+    while done + word <= count {
+      guard
+        literal.loadUnaligned(fromByteOffset: done, as: UInt64.self)
+          == from.loadUnaligned(fromByteOffset: done, as: UInt64.self)
+      else { return false }
+      done += word
     }
-    place += literal.count
+    while done < count {
+      guard literal[done] == from.load(fromByteOffset: done, as: UInt8.self) else {
+        return false
+      }
+      done += 1
+    }
+    place += count
     return true
   }
 
@@ -83,11 +99,41 @@ struct ImportScanner {
     return Double(text).map(ImportCell.real)
   }
 
+  /// Passes words of eight bytes in which nothing is found; gives the bits that are set in any of their bytes.
+  @inline(__always)
+  private mutating func passWords(_ find: (UInt64) -> UInt64) -> UInt8 {
+    guard let base = bytes.baseAddress else { return 0 }
+    var seen: UInt64 = 0
+    while bytes.count - place >= 8 {
+      let word = base.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      guard find(word) == 0 else { break }
+      seen |= word
+      place += 8
+    }
+    return seen & Words.highBits == 0 ? 0 : 0x80
+  }
+
+  /// Looks for bytes in a word. Not 0 if one is there.
+  private enum Words {
+    static let highBits: UInt64 = 0x8080_8080_8080_8080
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    @inline(__always)
+    static func has(_ byte: UInt64, _ word: UInt64) -> UInt64 {
+      let others = word ^ (ones &* byte)
+      return (others &- ones) & ~others & highBits
+    }
+
+    /// A byte below 0x20.
+    @inline(__always)
+    static func hasControl(_ word: UInt64) -> UInt64 { (word &- ones &* 0x20) & ~word & highBits }
+  }
+
   /// The rest of a text of JSON, after its quotation mark, without escapes.
   @inline(__always)
   mutating func text() -> UnsafeRawBufferPointer? {
     let start = place
-    var seen: UInt8 = 0
+    var seen = passWords { Words.has(0x22, $0) | Words.has(0x5C, $0) | Words.hasControl($0) }
     while place < bytes.count {
       let byte = bytes[place]
       if byte == 0x22 { break }
@@ -106,7 +152,7 @@ struct ImportScanner {
   mutating func field() -> (text: UnsafeRawBufferPointer, isQuoted: Bool)? {
     let isQuoted = passes(0x22)
     let (start, end) = (place, isQuoted ? UInt8(0x22) : 0x2C)
-    var seen: UInt8 = 0
+    var seen = passWords { Words.has(0x22, $0) | Words.has(0x2C, $0) | Words.has(0x0D, $0) }
     while place < bytes.count, bytes[place] != end {
       let byte = bytes[place]
       // Such fields are wrong, and said to be when the line is read as a whole.
@@ -118,6 +164,25 @@ struct ImportScanner {
     if isQuoted { guard passes(0x22), next != 0x22 else { return nil } }
     guard seen < 0x80 || String(validating: text, as: UTF8.self) != nil else { return nil }
     return (text, isQuoted)
+  }
+}
+
+/// What stands between the values of lines of one shape.
+struct ImportLiterals {
+  private let bytes: [UInt8]
+  /// Where each begins, and the last one ends.
+  private let places: [Int]
+  var count: Int { places.count - 1 }
+
+  init(_ literals: [[UInt8]]) {
+    bytes = Array(literals.joined())
+    places = literals.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+  }
+
+  @inline(__always)
+  func areNext(_ index: Int, in scanner: inout ImportScanner) -> Bool {
+    let (start, end) = (places[index], places[index + 1])
+    return bytes.withUnsafeBytes { scanner.passes(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
   }
 }
 

@@ -25,36 +25,47 @@ final class ImportShape {
   private static let no = Array("false".utf8)
 
   let entity: ImportPlan.Entity
+  let entityNumber: Int
   let row: ImportRow
   private let name: [UInt8]
   private let slots: [Slot]
   private let toOnes: [ImportToOne]
   /// What stands before each slot, and after the last one; empty for CSV.
-  private let literals: [[UInt8]]
+  private let literals: ImportLiterals
   /// What stands before the key in a URI.
   private let uriPrefix: [UInt8]
   private let required: [Int]
   /// The key of the line at hand; nil if it has none.
-  private(set) var key: Int64?
+  @exclusivity(unchecked) private(set) var key: Int64?
 
   /// Nil if there are URIs, and it is not known how they begin.
   init?(
     _ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]], uriPrefix: [UInt8]?
   ) {
-    (self.entity, self.slots, self.toOnes, self.literals) = (entity, slots, toOnes, literals)
+    (self.entity, self.slots, self.toOnes, self.literals) = (entity, slots, toOnes, ImportLiterals(literals))
     self.uriPrefix = uriPrefix ?? []
+    entityNumber = entity.number
     name = Array(entity.name.utf8)
     row = ImportRow(entity.template)
     if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
     required = entity.required.filter { entity.attributes[$0.name] != nil }.map(\.column)
   }
 
+  private init(of shape: ImportShape) {
+    (entity, slots, toOnes, literals) = (shape.entity, shape.slots, shape.toOnes, shape.literals)
+    entityNumber = shape.entityNumber
+    (uriPrefix, name, required, row) = (shape.uriPrefix, shape.name, shape.required, shape.row.copy())
+  }
+
+  /// The same shape with a row of its own, for another thread.
+  func copy() -> ImportShape { ImportShape(of: self) }
+
   /// Reads a line into the row. False if it has another shape, or an unusual value.
   func reads(_ line: UnsafeRawBufferPointer) -> Bool {
     row.begin()
     key = nil
     var scanner = ImportScanner(line)
-    guard literals.isEmpty ? readsFields(&scanner) : readsObject(&scanner), scanner.isAtEnd, key ?? 1 > 0 else {
+    guard literals.count == 0 ? readsFields(&scanner) : readsObject(&scanner), scanner.isAtEnd, key ?? 1 > 0 else {
       return false
     }
     return required.allSatisfy { !row.isNull($0) }
@@ -62,9 +73,9 @@ final class ImportShape {
 
   private func readsObject(_ scanner: inout ImportScanner) -> Bool {
     for place in slots.indices {
-      guard scanner.passes(literals[place]), reads(slots[place], &scanner) else { return false }
+      guard literals.areNext(place, in: &scanner), reads(slots[place], &scanner) else { return false }
     }
-    return scanner.passes(literals[literals.count - 1])
+    return literals.areNext(literals.count - 1, in: &scanner)
   }
 
   private func reads(_ slot: Slot, _ scanner: inout ImportScanner) -> Bool {

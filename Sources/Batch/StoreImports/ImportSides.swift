@@ -25,9 +25,10 @@ final class ImportSides {
   private var listed: Set<Place> = []
   private var bytes: [UInt8] = []
 
-  init(files: StepFiles) {
+  init(files: StepFiles, keepsFile: Bool = false) {
     sorter = ExternalSorter(
-      memoryBytes: files.budget.sortBytes / 4, path: files.path("sides"), fileSystem: files.fileSystem)
+      memoryBytes: files.budget.sortBytes / 4, path: files.path("sides"), fileSystem: files.fileSystem,
+      keepsFile: keepsFile)
   }
 
   private func add(_ place: Place, _ owner: ImportAddress, isLink: Bool, line: Int) throws {
@@ -99,5 +100,33 @@ final class ImportSides {
       }
     }
     return fault
+  }
+}
+
+// What a checkpoint continues.
+extension ImportSides {
+  func encode(into state: inout ByteWriter) throws {
+    state.writeArray(listed.sorted { ($0.table, $0.column) < ($1.table, $1.column) }) {
+      $0.writeInt($1.table)
+      $0.writeInt($1.column)
+    }
+    try sorter.encode(into: &state)
+  }
+
+  func sync() throws { try sorter.sync() }
+
+  func restore(from state: inout ByteReader, _ plan: ImportPlan) throws {
+    let places = try state.readArray(elementSize: 16) { Place(table: try $0.readInt(), column: try $0.readInt()) }
+    guard places.allSatisfy({ Self.isPlace($0, in: plan) }) else { throw state.damaged("a list of no relationship") }
+    listed = Set(places)
+    try sorter.restore(from: &state)
+  }
+
+  private static func isPlace(_ place: Place, in plan: ImportPlan) -> Bool {
+    guard place.table >= ImportSpool.firstJoin else {
+      return plan.layout.entityTables.indices.contains(place.table)
+        && plan.layout.entityTables[place.table].columns.indices.contains(place.column)
+    }
+    return plan.layout.joinTables.indices.contains(place.table & ~ImportSpool.firstJoin) && 0...1 ~= place.column
   }
 }

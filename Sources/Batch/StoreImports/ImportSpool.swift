@@ -2,8 +2,9 @@ import CoreDataStore
 import RunSupport
 import Streams
 
-/// Everything that an import has read, sorted on disk in the order in which it is written: rows of each entity table by
-/// key, each followed by what other objects set in it, then links of each join table.
+/// Everything that an import has read, in the order in which it is written: rows of each entity table by key, each
+/// followed by what other objects set in it, then links of each join table. Rows that come in order stand in a log; all
+/// else is sorted on disk.
 final class ImportSpool {
   /// What another object's relationship sets in a row.
   struct Patch {
@@ -43,9 +44,12 @@ final class ImportSpool {
 
   private static let rowPart: UInt8 = 0
   private static let patchPart: UInt8 = 1
+  /// What stands before a row's record: table, address, kind, line.
+  private static let rowHead = ImportAddress.length + 11
   static let firstJoin = 0x8000
 
   private let sorter: ExternalSorter
+  private let log: ImportRowLog
   private let largest: Int
   /// Keys that are given by table, and rows without one.
   private(set) var largestKeys: [Int64]
@@ -53,9 +57,10 @@ final class ImportSpool {
   private var bytes: [UInt8] = []
   private var row: [UInt8] = []
 
-  init(tables: Int, files: StepFiles) {
+  init(tables: Int, files: StepFiles, keepsFile: Bool = false) {
     sorter = ExternalSorter(
-      memoryBytes: files.budget.sortBytes, path: files.path("rows"), fileSystem: files.fileSystem)
+      memoryBytes: files.budget.sortBytes, path: files.path("rows"), fileSystem: files.fileSystem, keepsFile: keepsFile)
+    log = ImportRowLog(files.path("ordered"), tables: tables, files.fileSystem, keepsFile: keepsFile)
     largest = files.budget.sortBytes / 3 - 64
     largestKeys = Array(repeating: 0, count: tables)
     newRows = Array(repeating: 0, count: tables)
@@ -65,12 +70,14 @@ final class ImportSpool {
   func address(_ table: Int, key: Int64?) throws -> ImportAddress {
     let largest = max(largestKeys[table], key ?? 0)
     let count = newRows[table] + (key == nil ? 1 : 0)
-    guard count <= .max - largest else {
-      throw ImportProblem(
-        "the largest key is \(largest), and objects without a key would get larger ones: give every object its key")
-    }
+    guard count <= .max - largest else { throw Self.fewKeys(largest) }
     (largestKeys[table], newRows[table]) = (largest, count)
     return key.map(ImportAddress.init(key:)) ?? ImportAddress(new: count)
+  }
+
+  private static func fewKeys(_ largest: Int64) -> ImportProblem {
+    ImportProblem(
+      "the largest key is \(largest), and objects without a key would get larger ones: give every object its key")
   }
 
   /// The address of a key, when all objects of a table have their addresses.
@@ -91,24 +98,52 @@ final class ImportSpool {
   private func finish() throws { try bytes.withUnsafeBytes { try sorter.add($0) } }
 
   /// Throws ``ImportProblem`` for a row that is too large.
-  func check(_ record: RecordEncoder) throws {
-    guard record.length <= largest else {
-      throw ImportProblem("the object has \(record.length >> 20) MiB; import with a larger --memory")
+  func check(_ length: Int) throws {
+    guard length <= largest else {
+      throw ImportProblem("the object has \(length >> 20) MiB; import with a larger --memory")
     }
   }
 
   /// Adds a row that ``check(_:)`` has let pass.
   func add(_ table: Int, _ address: ImportAddress, line: Int, record: RecordEncoder) throws {
-    let start = 2 + ImportAddress.length + 9
-    let length = start + record.length
+    try sort(table, address, line: line, count: record.length) { record.write(to: $0) }
+  }
+
+  /// Adds a row to what is sorted; `write` puts its record, of so many bytes, where it is told.
+  private func sort(
+    _ table: Int, _ address: ImportAddress, line: Int, count: Int, write: (UnsafeMutableRawPointer) -> Void
+  ) throws {
+    let length = Self.rowHead + count
     if row.count < length { row = [UInt8](repeating: 0, count: 2 * length) }
     try row.withUnsafeMutableBytes { room in
       room.storeBytes(of: UInt16(truncatingIfNeeded: table).bigEndian, as: UInt16.self)
       address.write(to: UnsafeMutableRawBufferPointer(rebasing: room[2...]))
-      room[start - 9] = Self.rowPart
-      room.store(biased: Int64(line), at: start - 8)
-      record.write(to: room.baseAddress! + start)
+      room[Self.rowHead - 9] = Self.rowPart
+      room.store(biased: Int64(line), at: Self.rowHead - 8)
+      write(room.baseAddress! + Self.rowHead)
       try sorter.add(UnsafeRawBufferPointer(rebasing: room[..<length]))
+    }
+  }
+
+  /// Adds rows of lines that follow each other from `line` on. Throws ``ImportProblem``, and adds none then.
+  func add(_ stretch: ImportStretch, line: Int, _ rows: UnsafeRawBufferPointer) throws {
+    try check(stretch.longestRecord)
+    let (table, before) = (stretch.table, newRows[stretch.table])
+    let largest = max(largestKeys[table], stretch.largestKey)
+    let count = before + (stretch.isKeyed ? 0 : Int64(stretch.count))
+    guard count <= .max - largest else { throw Self.fewKeys(largest) }
+    (largestKeys[table], newRows[table]) = (largest, count)
+    let first = stretch.isKeyed ? ImportAddress(key: stretch.firstKey) : ImportAddress(new: before + 1)
+    if stretch.isOrdered, log.takes(table, first) {
+      return try log.add(.init(stretch, after: before, line), rows)
+    }
+    var (next, number) = (ImportStretchRows(rows, isKeyed: stretch.isKeyed, after: before), line)
+    while let record = next.next() {
+      let address = stretch.isKeyed ? ImportAddress(key: next.number) : ImportAddress(new: next.number)
+      try sort(table, address, line: number, count: record.count) {
+        $0.copyMemory(from: record.baseAddress!, byteCount: record.count)
+      }
+      number += 1
     }
   }
 
@@ -137,29 +172,30 @@ final class ImportSpool {
     try finish()
   }
 
-  /// Calls the functions with everything in order.
-  func drain(
-    row: (Int, ImportAddress, Int, UnsafeRawBufferPointer) throws -> Void,
-    patch: (Int, ImportAddress, Patch) throws -> Void, link: (Int, Link) throws -> Void
-  ) throws {
+  /// Gives a builder of tables everything in order, but for what it has taken before.
+  func drain(to tables: ImportTables) throws {
     let head = 2 + ImportAddress.length
+    let rows = try ImportLogDrain(log.reader(), to: tables)
     try sorter.drain { bytes in
       let (table, address) = (bytes.short(at: 0), ImportAddress(bytes, at: 2))
+      try rows.pass(through: table, address)
+      guard rows.left == 0 else { return rows.left -= 1 }
       if table >= Self.firstJoin {
         let place = head + ImportAddress.length
-        return try link(
+        return try tables.link(
           table & ~Self.firstJoin,
           Link(
             source: address, destination: ImportAddress(bytes, at: head), order: bytes.biased(at: place + 1),
             isBySource: bytes[place] == 0, line: Int(bytes.biased(at: place + 9))))
       }
       if bytes[head] == Self.rowPart {
-        let start = head + 9
-        let record = UnsafeRawBufferPointer(rebasing: bytes[start...])
-        return try row(table, address, Int(bytes.biased(at: head + 1)), record)
+        let record = UnsafeRawBufferPointer(rebasing: bytes[Self.rowHead...])
+        return try tables.row(table, address, line: Int(bytes.biased(at: head + 1)), record: record)
       }
-      try patch(table, address, Self.patch(bytes, at: head + 1))
+      try tables.patch(table, address, set: Self.patch(bytes, at: head + 1))
     }
+    try rows.pass(through: .max, ImportAddress(key: 0))
+    log.forget()
   }
 
   private static func patch(_ bytes: UnsafeRawBufferPointer, at place: Int) -> Patch {
@@ -170,5 +206,37 @@ final class ImportSpool {
       orderColumn: optional(bytes.short(at: place + 12)), order: order == .min ? nil : order,
       table: bytes.short(at: place + 22), target: ImportAddress(bytes, at: place + 24),
       entity: bytes.short(at: place + 33), isWeak: bytes[place + 35] == 1, line: Int(bytes.biased(at: place + 2)))
+  }
+}
+
+// What a checkpoint continues.
+extension ImportSpool {
+  /// Whether all of it is in memory.
+  var isInMemory: Bool { sorter.isInMemory && log.isInMemory }
+
+  func encode(into state: inout ByteWriter) throws {
+    for keys in [largestKeys, newRows] { state.writeArray(keys) { $0.writeInt64($1) } }
+    try sorter.encode(into: &state)
+    try log.encode(into: &state)
+  }
+
+  func sync() throws {
+    try sorter.sync()
+    try log.sync()
+  }
+
+  /// Removes the files of a drained spool that kept them.
+  func remove() throws {
+    try sorter.removeFile()
+    try log.remove()
+  }
+
+  func restore(from state: inout ByteReader) throws {
+    let count = largestKeys.count
+    largestKeys = try state.readArray(elementSize: 8) { try $0.readInt64() }
+    newRows = try state.readArray(elementSize: 8) { try $0.readInt64() }
+    guard largestKeys.count == count, newRows.count == count else { throw state.damaged("keys of other tables") }
+    try sorter.restore(from: &state)
+    try log.restore(from: &state)
   }
 }

@@ -6,18 +6,22 @@ import Streams
 
 /// Builds the tables of an import, one after the other, from what a spool hands out in order.
 final class ImportTables {
-  private static let rowsPerReport: UInt64 = 1 << 14
+  private static let rowsPerLook: UInt64 = 1 << 8
 
-  private let plan: ImportPlan
-  private let spool: ImportSpool
+  let plan: ImportPlan
+  let spool: ImportSpool
   private let sides: ImportSides
   private let lines: ImportLines
   private let database: DatabaseBuilder
   private let total: Double
-  private let report: (Double) -> Void
+  /// Called now and then between two rows, where a checkpoint may be, with the bytes of rows and the part that is done.
+  var look: (Int, Double) throws -> Void = { _, _ in }
+  var bytesSinceLook = 0
+  /// What was handed out by the spool and is in the tables.
+  var taken: UInt64 = 0
   /// Tables that are finished, of entities and then of joins; the next one is at hand.
-  private var next = 0
-  private var builder: TableBuilder?
+  var next = 0
+  var builder: TableBuilder?
   /// A row whose patches may follow.
   private var open: (table: Int, address: ImportAddress, line: Int)?
   private var openRecord: [UInt8] = []
@@ -25,24 +29,24 @@ final class ImportTables {
   private var openLink: ImportSpool.Link?
   private var orders: (source: Int64?, destination: Int64?) = (nil, nil)
   /// By table, the columns of to-one relationships of whose other side there are lists.
-  private lazy var listed = plan.layout.entityTables.indices.map { sides.columns(of: $0, plan) }
-  private var linkRow: Int64 = 0
+  lazy var listed = plan.layout.entityTables.indices.map { sides.columns(of: $0, plan) }
+  var linkRow: Int64 = 0
   /// Objects by Z_ENT.
-  private var counts: [UInt64]
+  var counts: [UInt64]
   /// The position of Z_ENT by table.
   private let entityColumns: [Int]
-  private var links: UInt64 = 0
-  private var rows: UInt64 = 0
+  var links: UInt64 = 0
+  var rows: UInt64 = 0
   private let decoder = RecordDecoder()
   private let encoder = RecordEncoder()
   private var bytes = [UInt8](repeating: 0, count: 4096)
 
   init(
     plan: ImportPlan, spool: ImportSpool, sides: ImportSides, lines: ImportLines, database: DatabaseBuilder,
-    total: UInt64, report: @escaping (Double) -> Void
+    total: UInt64
   ) {
     (self.plan, self.spool, self.sides, self.lines) = (plan, spool, sides, lines)
-    (self.database, self.report) = (database, report)
+    self.database = database
     self.total = Double(max(1, total))
     counts = Array(repeating: 0, count: plan.byNumber.count)
     entityColumns = plan.layout.entityTables.map { $0.columns.firstIndex { $0.role == .entity } ?? 1 }
@@ -52,12 +56,21 @@ final class ImportTables {
   func row(_ table: Int, _ address: ImportAddress, line: Int, record: UnsafeRawBufferPointer) throws {
     if let before = open, before.table == table, before.address == address {
       throw lines.refusal(
-        "two objects have the key \(address.number)", at: before.line, and: line, entity: root(table))
+        "two objects have the key \(address.number)", at: min(before.line, line), and: max(before.line, line),
+        entity: root(table))
     }
     try close()
+    if rows % Self.rowsPerLook == 0 { try lookUp() }
     open = (table, address, line)
     openRecord.removeAll(keepingCapacity: true)
     openRecord.append(contentsOf: record)
+    bytesSinceLook += record.count
+    taken += 1
+  }
+
+  func lookUp() throws {
+    defer { bytesSinceLook = 0 }
+    try look(bytesSinceLook, min(1, Double(rows) / total))
   }
 
   /// Takes what another object sets in the row before.
@@ -68,6 +81,7 @@ final class ImportTables {
         entity: root(table))
     }
     patches.append(patch)
+    taken += 1
   }
 
   /// Takes a link of a join table. That of the other side follows.
@@ -77,18 +91,18 @@ final class ImportTables {
     if next != table || builder == nil { try closeLink() }
     try advance(to: table)
     if let before = openLink, before.source != link.source || before.destination != link.destination { try closeLink() }
+    if openLink == nil, links % Self.rowsPerLook == 0 { try lookUp() }
     openLink = link
     if link.isBySource { orders.destination = link.order } else { orders.source = link.order }
+    bytesSinceLook += 2 * ImportAddress.length
+    taken += 1
   }
 
-  /// Finishes all tables. Returns objects by entity, and the number of links.
-  func finish() throws -> (rows: [String: UInt64], links: UInt64) {
+  /// Finishes all tables.
+  func finish() throws {
     try close()
     try closeLink()
     try advance(to: plan.layout.entityTables.count + plan.layout.joinTables.count)
-    var named: [String: UInt64] = [:]
-    for (number, count) in counts.enumerated() where count > 0 { named[plan.byNumber[number]?.name ?? ""] = count }
-    return (named, links)
   }
 
   private func root(_ table: Int) -> String { plan.layout.entityTables[table].rootEntity }
@@ -99,7 +113,7 @@ final class ImportTables {
   }
 
   /// Finishes tables, those without rows as well, up to one, which is begun.
-  private func advance(to table: Int) throws {
+  func advance(to table: Int) throws {
     let count = plan.layout.entityTables.count + plan.layout.joinTables.count
     while next < table {
       let done = try builder ?? makeBuilder(next)
@@ -111,7 +125,7 @@ final class ImportTables {
     if builder == nil, next < count { builder = try makeBuilder(next) }
   }
 
-  private func makeBuilder(_ table: Int) throws -> TableBuilder {
+  func makeBuilder(_ table: Int) throws -> TableBuilder {
     guard let root = database.root(of: name(table)) else {
       throw BatchError(.failed, "the schema lacks \(name(table))")
     }
@@ -120,7 +134,7 @@ final class ImportTables {
 
   // MARK: Rows
 
-  private func close() throws {
+  func close() throws {
     guard let row = open else { return }
     open = nil
     defer { if !patches.isEmpty { patches.removeAll(keepingCapacity: true) } }
@@ -147,7 +161,6 @@ final class ImportTables {
       try append(key)
     }
     rows += 1
-    if rows % Self.rowsPerReport == 0 { report(min(1, Double(rows) / total)) }
   }
 
   private func patched(_ table: Int, _ key: Int64) throws -> [Value] {
@@ -201,9 +214,10 @@ final class ImportTables {
   private func append(_ key: Int64, _ record: UnsafeRawBufferPointer) throws {
     try builder?.append(rowid: key, record: record)
   }
+}
 
-  // MARK: Links
-
+// Links of join tables.
+extension ImportTables {
   private func closeLink() throws {
     guard let link = openLink else { return }
     openLink = nil

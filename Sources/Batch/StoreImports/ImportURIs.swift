@@ -3,7 +3,7 @@ final class ImportURIs {
   private static let scheme = "x-coredata://"
 
   /// The UUID in the URIs of the lines before.
-  private(set) var store: String?
+  var store: String?
   /// The same with that of the line at hand, which may turn out to be wrong.
   private var found: String?
 

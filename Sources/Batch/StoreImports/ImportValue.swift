@@ -3,7 +3,8 @@ indirect enum ImportValue: Equatable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  case real(Double)
+  /// A number, and how it is written.
+  case real(Double, written: String)
   /// A text of JSON.
   case text(String)
   /// A field of CSV: what it means depends on where it belongs.

@@ -97,7 +97,7 @@ struct JSONParser {
     }
     switch number {
     case .integer(let integer): return .integer(integer)
-    case .real(let double): return .real(double)
+    case .real(let double): return .real(double, written: text)
     }
   }
 

@@ -3,7 +3,18 @@ import RunSupport
 import Streams
 
 /// Reads a file line by line within a bound of memory. A line of CSV goes on while a quotation is open.
-final class LineReader {
+///
+/// One thread at a time uses it.
+final class LineReader: @unchecked Sendable {
+  // Sendable: whoever uses it next has waited for the one before.
+  /// Where a line begins, and what was read by then, or already behind it.
+  struct Place {
+    let offset: UInt64
+    let line: Int
+    let bytesRead: UInt64
+    let digest: ImportDigest
+  }
+
   private static let pieceBytes = 1 << 20
 
   private let file: any File
@@ -14,9 +25,13 @@ final class LineReader {
   private var start = 0
   private var end: UInt64 = 0
   private var isAtEnd = false
+  /// Of the bytes that were read.
+  private var sum = ImportDigest()
   /// The number of the line at hand, from 1: the first one, if it goes over several.
   private(set) var number = 0
   private var nextNumber = 1
+  /// What is wrong behind the lines that were given.
+  private var failure: (any Error)?
   /// The number of its last line.
   var lastNumber: Int { nextNumber - 1 }
   /// Bytes of the file that were read.
@@ -29,7 +44,39 @@ final class LineReader {
     file = try fileSystem.open(path, .read)
   }
 
-  func close() { file.close() }
+  deinit { file.close() }
+
+  /// Where the next line begins.
+  var place: Place {
+    Place(offset: end - UInt64(buffer.count - start), line: nextNumber, bytesRead: end, digest: sum)
+  }
+
+  /// Of what was read; of the whole file, at its end.
+  var digest: [UInt8] { sum.value }
+
+  /// Goes on at a place, and gives it; nil if the file has other bytes before it than were read.
+  func resume(at offset: UInt64, line: Int, bytesRead: UInt64, digest: [UInt8]) throws -> Place? {
+    guard offset <= bytesRead, line > 0 else { return nil }
+    var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+    func add(to last: UInt64) throws {
+      while end < last {
+        let want = min(piece.count, Int(clamping: last - end))
+        let count = try piece.withUnsafeMutableBytes {
+          try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<want]), at: end)
+        }
+        guard count > 0 else { return }
+        piece.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        end += UInt64(count)
+      }
+    }
+    try add(to: offset)
+    let before = sum
+    try add(to: bytesRead)
+    guard end == bytesRead, self.digest == digest else { return nil }
+    let place = Place(offset: offset, line: line, bytesRead: bytesRead, digest: sum)
+    (sum, end, nextNumber) = (before, offset, line)
+    return place
+  }
 
   /// Calls `body` with the next line, without its end; false at the end of the file.
   func next(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
@@ -87,6 +134,41 @@ final class LineReader {
     }
   }
 
+  /// The end of the last whole line within so many bytes, in a place that needs no look at single lines: nil at the
+  /// file's first line, in its last lines, in one that is longer, and where there are quotation marks.
+  private func wholeLines(_ bytes: Int) throws -> Int? {
+    guard nextNumber > 1 else { return nil }
+    if buffer.count - start < bytes { _ = try fill(nil) }
+    let count = min(bytes, buffer.count - start)
+    return buffer.withUnsafeBytes { buffer in
+      guard count > 0, let base = buffer.baseAddress, !quotes || memchr(base + start, 0x22, count) == nil else {
+        return nil
+      }
+      return buffer[start..<(start + count)].lastIndex(of: 0x0A).map { $0 + 1 }
+    }
+  }
+
+  /// Fills a piece with the next lines, of about so many bytes together; false at the end of the file. An error of a
+  /// line is thrown when those before it were given.
+  func fill(_ piece: ImportPiece, bytes: Int) throws -> Bool {
+    if let failure { throw failure }
+    piece.begin(line: nextNumber)
+    let wanted = min(bytes, limit)
+    if let end = try wholeLines(wanted) {
+      buffer.withUnsafeBytes { piece.add(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+      (nextNumber, start) = (nextNumber + piece.lineCount, end)
+    } else {
+      do {
+        while try next({ piece.add($0, number: number, last: lastNumber) }), quotes, piece.byteCount < wanted {}
+      } catch {
+        guard !piece.isEmpty else { throw error }
+        failure = error
+      }
+    }
+    piece.place = place
+    return !piece.isEmpty
+  }
+
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private func lineEnd(from place: Int) -> Int? {
@@ -129,6 +211,7 @@ final class LineReader {
       try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[kept...]), at: end)
     }
     buffer.removeLast(Self.pieceBytes - count)
+    if count > 0 { buffer.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[kept...])) } }
     end += UInt64(count)
     isAtEnd = count == 0
     return !isAtEnd

@@ -14,8 +14,9 @@ public struct StoreImport: Sendable {
   public struct Options: Sendable {
     /// Which rules of the model objects must keep.
     public var validation = ValidationMode.required
-    /// Lines that may be left out because they are wrong; the next one ends the import.
-    public var mostRejects: UInt64 = 0
+    /// Lines that may be left out because they are wrong: so many, or so many of a hundred lines of all files. The next
+    /// one ends the import; of a share, at the latest behind the last line.
+    public var mostRejects = RejectLimit.Most.count(0)
     /// Attributes, as `User.userId`, by whose values relationships may refer to objects, beside those that the model
     /// keeps unique.
     public var unique: [String] = []
@@ -23,8 +24,15 @@ public struct StoreImport: Sendable {
     public var uuid: String?
     /// A folder with the files of external data, which are copied beside the store; nil if only their names are kept.
     public var external: String?
+    /// A new file for the lines that are left out, as CSV; nil if there is to be none.
+    public var rejects: String?
     /// The memory budget; it bounds the largest object.
     public var memory = MemoryBudget.standard
+    /// The words of the command that asks for the same import from any folder, behind the program's name: for whoever
+    /// goes on with it.
+    public var arguments: [String] = []
+    /// Threads that read large files beside the one that imports. The bytes of the store do not depend on them.
+    public var helpers = 1
 
     /// Makes options.
     public init() {}
@@ -60,8 +68,8 @@ public struct StoreImport: Sendable {
     public var uuid = ""
   }
 
-  /// What is added to the store's name while it is built.
-  package static let workingSuffix = ".import"
+  /// When a checkpoint is due by default. Each has to bring what was sorted by then to the disk.
+  public static let standardInterval = RunMonitor.Interval.seconds(5)
 
   private let model: ManagedObjectModel
   private let options: Options
@@ -72,66 +80,61 @@ public struct StoreImport: Sendable {
   /// Reads the files and makes the store, durable on return, in rollback-journal mode. A file is CSV if it ends with
   /// `.csv`, in either case, else JSON lines; a folder stands for its files of both kinds.
   ///
-  /// The store is built as `path` + `.import`, verified, and renamed; after an error nothing of it is left. `reject` is
-  /// called with each line that is left out, `progress` now and then with the objects read and the part that is done.
+  /// The store is built in the folder `.NAME.godwit-import` beside it, verified, and renamed. A process that ends in the
+  /// middle leaves that folder, and the next one that imports the same goes on from its last checkpoint, and makes the
+  /// same bytes. After an error that would come again nothing is left. `reject` is called with each line that is left
+  /// out, if `options` name no list for them, `monitor` knows how far the import is.
   ///
-  /// - Throws: ``BatchError``: `noSuchFile`; `refused` for what a file says wrongly, naming file and line, and when the
-  ///   output exists; `tooManyRejects`; `mismatch` when the store's verification finds faults, as keys that lead
-  ///   nowhere; and what `reject` throws.
+  /// - Throws: ``BatchError``: `noSuchFile`; `refused` for what a file says wrongly, naming file and line, when the
+  ///   output exists, and when another import to it is interrupted; `badCheckpoint` when a file was changed since an
+  ///   interrupted import read it; `tooManyRejects`; `stopped`; `mismatch` when the store's verification finds faults,
+  ///   as keys that lead nowhere; and what `reject` throws.
   public func run(
-    _ inputs: [String], to path: String, fileSystem: any FileSystem, reject: @escaping (Reject) throws -> Void,
-    progress: @escaping (UInt64, Double) -> Void
+    _ inputs: [String], to path: String, fileSystem: any FileSystem, monitor: RunMonitor,
+    reject: @escaping (Reject) throws -> Void
   ) throws -> Summary {
     try BatchError.borderOfCaller {
-      let new = NewFile(path, working: Self.workingSuffix, fileSystem)
-      try new.refuseTaken(["-wal", "-journal"])
-      var external = try options.external.map { try ImportExternalFiles($0, for: path, fileSystem) }
-      let files = StepFiles(prefix: new.working, fileSystem: fileSystem, budget: options.memory)
-      let plan = try ImportPlan(model, validation: options.validation)
-      let (inputs, others) = try ImportFiles.all(inputs, fileSystem)
-      let reader = try ImportReader(plan, files: files, options: options, reject: reject)
-      do {
-        return try new.make {
-          try reader.read(inputs) { progress($0, $1 / 2) }
-          let found = try external?.find(reader.externalFiles) ?? []
-          var summary = try write(plan, reader, of: inputs, files: files) { progress(reader.objects, 0.5 + $0 / 2) }
-          try Self.verify(
-            files.prefix, of: model, fileSystem,
-            hint: "Correct the files: a key must be that of an object that is imported, too")
-          try external?.copy(found)
-          summary.externalFiles = UInt64(found.count)
-          summary.missingFiles = UInt64(reader.externalFiles.count - found.count)
-          (summary.passedOver, summary.emptyFiles) = (others, reader.emptyFiles)
-          return summary
-        }
-      } catch {
-        external?.undo()
-        throw error
-      }
+      try ImportRun(
+        model, options: options, inputs, to: path, fileSystem: fileSystem, monitor: monitor, reject: reject
+      ).run()
     }
-  }
-
-  private func write(
-    _ plan: ImportPlan, _ reader: ImportReader, of inputs: [String], files: StepFiles,
-    progress: @escaping (Double) -> Void
-  ) throws -> Summary {
-    let uuid = try options.uuid ?? reader.uuid ?? ImportFiles.uuid(inputs, files.fileSystem)
-    let metadata = StoreMetadata.new(
-      uuid: uuid, versionHashes: model.versionHashes, identifiers: model.versionIdentifiers)
-    var writer = ImportWriter(plan: plan, metadata: metadata, files: files, lines: ImportLines(paths: inputs))
-    var summary = try writer.write(reader.spool, reader.sides, objects: reader.objects, progress: progress)
-    (summary.rejects, summary.uuid) = (reader.rejects, uuid)
-    return summary
   }
 
   /// Verifies a store that was made of objects; `hint` is what to do if they do not fit together.
   static func verify(
-    _ path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, hint: String
+    _ path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor(),
+    hint: String
   ) throws {
     let report = try StoreVerifier(path: path, model: model, fileSystem: fileSystem).verify(mode: .fast)
     // Files of external data are copied afterwards, and those that are missing are counted.
     guard let first = report.violations.first(where: { $0.kind != .externalData }) else { return }
     throw BatchError(
       .mismatch, "the objects do not make a sound store: \(first)", hint: hint, effect: .nothingWritten)
+  }
+}
+
+extension StoreImport.Summary {
+  /// Of what was written.
+  var encoded: ByteWriter {
+    var state = ByteWriter()
+    state.writeArray(rows.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
+    for count in [links, rejects, externalFiles, missingFiles] { state.writeUInt64(count) }
+    for names in [emptyFiles, passedOver] { state.writeArray(names) { $0.writeString($1) } }
+    state.writeString(uuid)
+    return state
+  }
+
+  init(from state: inout ByteReader) throws {
+    let counts = try state.readArray { (try $0.readString(), try $0.readUInt64()) }
+    rows = Dictionary(counts) { first, _ in first }
+    (links, rejects) = (try state.readUInt64(), try state.readUInt64())
+    (externalFiles, missingFiles) = (try state.readUInt64(), try state.readUInt64())
+    (emptyFiles, passedOver) = (
+      try state.readArray { try $0.readString() }, try state.readArray { try $0.readString() }
+    )
+    uuid = try state.readString()
   }
 }

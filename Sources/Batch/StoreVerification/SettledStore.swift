@@ -1,5 +1,4 @@
 import CoreDataStore
-import Foundation
 import RunSupport
 import Streams
 
@@ -27,6 +26,7 @@ public final class SettledStore: Sendable {
       guard try fileSystem.status(path) != nil else {
         throw NearName.noSuchFile(path)
       }
+      try SourceStore.refuseNoFile(path, fileSystem)
       recovered = try RecoveredCopy(of: path, fileSystem, locking: .shared, folder: nil)
       if let recovered {
         (self.path, note, folder) = (recovered.path, SourceStore.recoveryNote, nil)
@@ -49,9 +49,10 @@ public final class SettledStore: Sendable {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .exclusive)
     defer { snapshot.close() }
     guard snapshot.logFrames > 0 else { return nil }
-    let folder = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-verification-\(UUID().uuidString)")
-    try fileSystem.makeDirectory(folder)
+    let folder = UnfinishedFiles.temporaryPath("verification")
+    UnfinishedFiles.add(folder)
     do {
+      try fileSystem.makeDirectory(folder)
       let needed = UInt64(snapshot.pageCount) * UInt64(snapshot.geometry.pageSize)
       let free = try fileSystem.availableSpace(folder)
       guard free >= needed else {
@@ -82,8 +83,8 @@ public final class SettledStore: Sendable {
   }
 
   private static func remove(_ folder: String, _ fileSystem: any FileSystem) {
-    for name in (try? fileSystem.list(folder)) ?? [] { try? fileSystem.remove(FilePaths.join(folder, name)) }
-    try? fileSystem.removeDirectory(folder)
+    UnfinishedFiles.remove(folder, fileSystem)
+    UnfinishedFiles.forget(folder)
   }
 
   /// Removes the copy, if there is one.

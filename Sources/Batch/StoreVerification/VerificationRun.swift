@@ -145,12 +145,12 @@ struct VerificationRun {
     for (name, expected) in (expectation?.rows ?? [:]).sorted(by: { $0.key < $1.key }) {
       let rows = try found[NameOrder.folded(name)] ?? count(name, on: connection)
       guard rows != expected else { continue }
-      let count = rows.map { "\($0)" } ?? "no readable"
+      let count = rows.map { $0.counted("row") } ?? "no readable rows"
       let table = plan.table(name)
       findings.add(
         Violation(
           kind: .rowCount, entity: table?.entity, property: table?.property, table: name,
-          message: "table \(name) has \(count) rows instead of \(expected)"))
+          message: "table \(name) has \(count) instead of \(expected)"))
     }
   }
 

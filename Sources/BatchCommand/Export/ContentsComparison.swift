@@ -25,8 +25,7 @@ struct ContentsComparison {
     let difference = ContentsDifference(
       from: old, to: new, models: try models(of: old, new, library), options: compared, fileSystem: files)
     var page = ContentsPage(old: paths.old, new: paths.new)
-    let text = ContentsText(json: json)
-    text.begin(paths.old, paths.new)
+    let text = ContentsText(paths.old, paths.new, json: json)
     var listed: UInt64 = 0
     let summary = try difference.run { change in
       page.add(change)

@@ -9,7 +9,7 @@ struct ContentsPage {
   private static let mostOfAll = 5000
 
   private static let style = """
-    .added{color:var(--ok)}.removed{color:var(--bad)}.changed{color:var(--warn)}.change{border-top:1px solid var(--rule);padding:8px 0}\
+    .added{color:var(--ok)}.removed{color:var(--bad)}.changed,.moved{color:var(--warn)}.change{border-top:1px solid var(--rule);padding:8px 0}\
     .change h3{font-size:14px;margin:0 0 4px}.change dl div{grid-template-columns:minmax(90px,220px) minmax(0,1fr)}\
     .change dd{font-family:ui-monospace,monospace;font-size:13px}.was{color:var(--soft);text-decoration:line-through}
     """
@@ -41,8 +41,8 @@ struct ContentsPage {
   private func html(_ summary: ContentsDifference.Summary) -> String {
     let names = [old, new].map { HTML.escaped(URL(fileURLWithPath: $0).lastPathComponent) }
     let title = "\(names[0]) to \(names[1])"
-    let total = summary.counts.values.reduce(0) { $0 + $1.added + $1.removed + $1.changed }
-    let headline = total == 0 ? "no difference" : "\(Console.count(total)) differences"
+    let total = summary.counts.values.reduce(0) { $0 + $1.differences }
+    let headline = total == 0 ? "no difference" : total.counted("difference")
     let body = """
       <header class="\(total == 0 ? "done" : "stopped")"><p class="badge">\(headline)</p><h1>\(title)</h1>\
       <p class="advice">\(HTML.escaped(old))<br>\(HTML.escaped(new))</p></header>
@@ -63,7 +63,7 @@ struct ContentsPage {
   private func sections(_ summary: ContentsDifference.Summary) -> [String] {
     changes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { entity, list in
       let count = summary.counts[entity] ?? ContentsCount()
-      let left = count.added + count.removed + count.changed - UInt64(list.count)
+      let left = count.differences - UInt64(list.count)
       let more = left > 0 ? "<p class=\"small\">and \(Console.count(left)) more, which --json lists</p>" : ""
       return "<section><h2>\(HTML.escaped(entity))</h2>\(list.map(Self.change).joined())\(more)</section>"
     }

@@ -5,25 +5,33 @@ import Foundation
 final class ContentsText {
   private static let widest = 80
 
+  private let old: String
+  private let new: String
   private let json: Bool
+  private var isBegun = false
   private var isFirst = true
 
-  init(json: Bool) { self.json = json }
+  init(_ old: String, _ new: String, json: Bool) { (self.old, self.new, self.json) = (old, new, json) }
 
-  func begin(_ old: String, _ new: String) {
+  /// Of a comparison that is refused nothing is printed.
+  private func begin() {
+    guard !isBegun else { return }
+    isBegun = true
     guard json else { return Console.print("\(old) to \(new)") }
     Console.writeOutput(
       "{\n\"format\": 1,\n\"old\": \(Self.quoted(old)),\n\"new\": \(Self.quoted(new)),\n\"changes\": [")
   }
 
   func write(_ change: ContentsChange) throws {
+    begin()
     guard json else { return Console.print(Self.lines(change).joined(separator: "\n")) }
     Console.writeOutput((isFirst ? "\n" : ",\n") + VisibleText.json(Self.object(change)))
     isFirst = false
   }
 
   func end(_ summary: ContentsDifference.Summary, listed: UInt64) throws {
-    let total = summary.counts.values.reduce(0) { $0 + $1.added + $1.removed + $1.changed }
+    begin()
+    let total = summary.counts.values.reduce(0) { $0 + $1.differences }
     guard json else {
       if listed < total { Console.print("  … and \(Console.count(total - listed)) more") }
       let lines =
@@ -41,7 +49,7 @@ final class ContentsText {
     switch kind {
     case .added: "+"
     case .removed: "-"
-    case .changed: "~"
+    case .changed, .moved: "~"
     }
   }
 
@@ -61,11 +69,15 @@ final class ContentsText {
   private static func lines(_ change: ContentsChange) -> [String] {
     let head = "\(mark(change.kind)) \(name(change))"
     // Of what is whole the first values are enough to know it by.
-    guard change.kind == .changed else {
-      let values = change.values.prefix(4).map { "\($0.name) \(short($0.new ?? $0.old ?? ""))" }
-      return [values.isEmpty ? head : "\(head): \(values.joined(separator: ", "))"]
+    func whole(_ values: [ContentsChange.Value]) -> String {
+      let texts = values.map { "\($0.name) \(short($0.new ?? $0.old ?? ""))" }
+      return texts.isEmpty ? head : "\(head): \(texts.joined(separator: ", "))"
     }
-    return [head] + change.values.map { "    \($0.name): \(short($0.old ?? "")) -> \(short($0.new ?? ""))" }
+    guard change.kind == .changed || change.kind == .moved else { return [whole(Array(change.values.prefix(4)))] }
+    // A link is known by its ends, which stay.
+    let values = change.values.filter { $0.old != $0.new }
+    return [whole(change.values.filter { $0.old == $0.new })]
+      + values.map { "    \($0.name): \(short($0.old ?? "")) -> \(short($0.new ?? ""))" }
   }
 
   static func summary(_ summary: ContentsDifference.Summary) -> [String] {
@@ -77,8 +89,8 @@ final class ContentsText {
 
   static func words(_ count: ContentsCount) -> String {
     let parts = [
-      ("added", count.added), ("removed", count.removed), ("changed", count.changed), ("saved again", count.saved),
-      ("the same", count.same),
+      ("added", count.added), ("removed", count.removed), ("changed", count.changed), ("moved", count.moved),
+      ("saved again", count.saved), ("the same", count.same),
     ]
     return parts.filter { $0.1 > 0 }.map { "\(Console.count($0.1)) \($0.0)" }.joined(separator: ", ")
   }

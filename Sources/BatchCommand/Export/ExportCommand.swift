@@ -108,12 +108,10 @@ struct ExportCommand: ModelCommand {
     try target.check([store])
     let library = try named.library()
     try evidence.reading([store]) {
-      try ProcessSignals.removingUnfinished {
-        guard let xml = try XMLSource(store) else { return try export(store, library, to: target) }
-        if raw { throw xml.refuse("--raw", "tables") }
-        if history { throw xml.refuse("--history", "persistent history") }
-        try xml.reading(library, memory: memory, quiet: quiet) { try export($0, library, to: target) }
-      }
+      guard let xml = try XMLSource(store) else { return try export(store, library, to: target) }
+      if raw { throw xml.refuse("--raw", "tables") }
+      if history { throw xml.refuse("--history", "persistent history") }
+      try xml.reading(library, memory: memory, quiet: quiet) { try export($0, library, to: target) }
     }
   }
 
@@ -169,11 +167,14 @@ struct ExportCommand: ModelCommand {
 
   private func tell(_ summary: ExportSummary, _ target: ExportOutput, seconds: Double) {
     if summary.repairedTexts > 0 {
-      Console.error("note: \(summary.repairedTexts) texts were not UTF-8; they contain replacement characters")
+      Console.error(
+        "note: \(summary.repairedTexts.counted("text was", "texts were")) not UTF-8, and "
+          + "\(summary.repairedTexts.verb("has", "have")) replacement characters")
     }
     if summary.unreadBytes > 0 {
       Console.error(
-        "note: \(summary.unreadBytes) values look like property lists and cannot be read within the limits; they are base64"
+        "note: \(summary.unreadBytes.counted("value looks like a property list", "values look like property lists")) and cannot "
+          + "be read within the limits; \(summary.unreadBytes.verb("it is", "they are")) base64"
       )
     }
     if !quiet { for note in summary.notes { Console.error("note: \(note)") } }
@@ -181,9 +182,9 @@ struct ExportCommand: ModelCommand {
     let total = summary.rows.values.reduce(0, +)
     let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
     let lines = summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
-    let what = history ? "changes" : "objects"
+    let what = total.counted(history ? "change" : "object")
     Console.print(
-      (["\(path): \(Console.count(total)) \(what), \(Console.count(rate)) a second"] + lines).joined(separator: "\n"))
+      (["\(path): \(what), \(Console.count(rate)) a second"] + lines).joined(separator: "\n"))
   }
 }
 

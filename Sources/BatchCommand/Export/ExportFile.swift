@@ -4,7 +4,7 @@ import Streams
 /// The file of an export: it gets its name when it is whole.
 struct ExportFile {
   /// What is added to the name while it is written.
-  static let suffix = ".part"
+  static let suffix = NewFile.part
 
   let path: String
   let fileSystem: any FileSystem

@@ -5,7 +5,9 @@ import Batch
 struct ExportSelection: ParsableArguments {
   @Option(
     name: .long, parsing: .upToNextOption,
-    help: ArgumentHelp("Write only these attributes and relationships; columns, with --raw.", valueName: "attribute"))
+    help: ArgumentHelp(
+      "Write only these attributes and relationships, separated by blanks or commas; columns, with --raw.",
+      valueName: "attribute"))
   var columns: [String] = []
   @Option(
     name: .customLong("where"),
@@ -41,7 +43,8 @@ struct ExportSelection: ParsableArguments {
   }
 
   func apply(to options: inout ExportOptions) {
-    (options.columns, options.condition, options.since) = (columns, condition, since?.seconds)
+    options.columns = columns.flatMap { $0.split(separator: ",").map(String.init) }
+    (options.condition, options.since) = (condition, since?.seconds)
     (options.decodings, options.dates) = (decode?.forms ?? [], dates)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Batch
+import Foundation
 import Streams
 
 struct ImportCommand: StoreCommand {
@@ -16,6 +17,8 @@ struct ImportCommand: StoreCommand {
 
       The store has all indexes and is verified before it gets its name. The same files give the same bytes. A wrong line ends the \
       import with its number, unless --max-rejects lets it be left out.
+
+      An import that is stopped or killed goes on from its last checkpoint with resume, or with the same command, and gives the same bytes.
       """)
 
   @Argument(help: .models, completion: .models) var model: String
@@ -43,8 +46,11 @@ struct ImportCommand: StoreCommand {
       valueName: "attribute"))
   var unique: [String] = []
   @Option(
-    name: .long, help: ArgumentHelp("Leave at most this many wrong lines out.", valueName: "count")) var maxRejects:
-    UInt64 = 0
+    name: .long,
+    help: ArgumentHelp(
+      "Leave at most this many wrong lines out, or this share (5%) of all lines, which is judged when all are read.",
+      valueName: "count"))
+  var maxRejects: RejectCount?
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -65,53 +71,86 @@ struct ImportCommand: StoreCommand {
       valueName: "value"))
   var uuid: String?
   @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .checkpointEvery)
+  var checkpointEvery = CheckpointInterval(interval: StoreImport.standardInterval)
   @Flag(name: .long, help: .quiet) var quiet = false
 
   var changed: String? { nil }
+  var onlyReads: Bool { false }
 
   func validate() throws {
-    guard rejects == nil || maxRejects > 0 else { throw ValidationError("--rejects needs --max-rejects") }
+    guard rejects == nil || mostRejects != .count(0) else { throw ValidationError("--rejects needs --max-rejects") }
     if let uuid, ExportUUID.bytes(uuid) == nil { throw ValidationError("--uuid is no UUID") }
   }
 
+  private var mostRejects: RejectLimit.Most { maxRejects?.most ?? .count(0) }
+
   func run() throws {
     try OutputPath("--output", output).checkCompanion()
-    let list = try rejects.map { try ImportRejectList($0, besides: output, inputs) }
+    try checkRejects()
     let version = try ModelLibrary(paths: [model]).target(named: version)
-    var options = StoreImport.Options()
-    (options.validation, options.mostRejects, options.unique) = (validation, maxRejects, unique)
-    (options.external, options.uuid) = (external, uuid?.uppercased())
-    options.memory = MemoryBudget(total: Int(clamping: memory.bytes))
-    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false))
-    defer { display.end() }
-    let summary = try ProcessSignals.removingUnfinished {
-      try StoreImport(model: version, options: options).run(
-        inputs, to: output, fileSystem: LocalFileSystem(),
-        reject: { reject in
-          if let list {
-            try list.add(reject)
-          } else {
-            Console.error("left out: \(reject.path): line \(reject.line): \(reject.reason)")
-          }
-        },
-        progress: { rows, fraction in
-          display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
-        })
+    let monitor = RunMonitor(interval: checkpointEvery.interval, work: "import")
+    let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false)) {
+      let progress = monitor.progressNow
+      var shown = MigrationProgress(fraction: progress.fraction, rows: progress.rows, seconds: progress.seconds)
+      shown.isPaused = progress.isPaused
+      return shown
     }
+    defer { display.end() }
+    let signals = StopSignals(monitor)
+    let summary = try StoreImport(model: version, options: options).run(
+      inputs, to: output, fileSystem: LocalFileSystem(), monitor: monitor
+    ) { Console.error("left out: \($0.path): line \($0.line): \($0.reason)") }
+    withExtendedLifetime(signals) {}
     display.end()
-    try list?.finish()
     if !quiet { Console.print(text(summary, seconds: display.seconds)) }
     if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
+  }
+
+  private var options: StoreImport.Options {
+    var options = StoreImport.Options()
+    (options.validation, options.mostRejects, options.unique) = (validation, mostRejects, unique)
+    (options.external, options.uuid, options.rejects) = (external, uuid?.uppercased(), rejects)
+    (options.memory, options.arguments) = (MemoryBudget(total: Int(clamping: memory.bytes)), arguments)
+    return options
+  }
+
+  /// The words that ask for the same from any folder.
+  private var arguments: [String] {
+    func whole(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+    func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
+    let changed = checkpointEvery.interval != StoreImport.standardInterval
+    return ["import", whole(model)] + inputs.map(whole) + ["--output", whole(output)] + option("--version", version)
+      + option("--validate", validation == .required ? nil : validation.rawValue)
+      + (unique.isEmpty ? [] : ["--unique"] + unique) + option("--max-rejects", maxRejects?.text)
+      + option("--rejects", rejects.map(whole)) + option("--external", external.map(whole)) + option("--uuid", uuid)
+      + option("--memory", memory.bytes == ByteCount.standardMemory.bytes ? nil : "\(memory.bytes)")
+      + option("--checkpoint-every", changed ? checkpointEvery.text : nil) + swift.arguments
+  }
+
+  /// Refuses a list that would be a store, or that the same import would read the next time.
+  private func checkRejects() throws {
+    guard let rejects else { return }
+    try OutputPath("--rejects", rejects).check([output])
+    let folder = try LocalFileSystem().status(FilePaths.directory(of: rejects))
+    for input in inputs {
+      guard let status = try LocalFileSystem().status(input), let folder,
+        (status.device, status.inode) == (folder.device, folder.inode)
+      else { continue }
+      throw BatchError(
+        .refused, "--rejects would stand among the files to import, in the folder \(input)",
+        hint: "Choose a path in another folder", effect: .nothingWritten, path: rejects)
+    }
   }
 
   private func text(_ summary: StoreImport.Summary, seconds: Double) -> String {
     let total = summary.rows.values.reduce(0, +)
     let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
-    var lines = ["\(output): \(Console.count(total)) objects, \(Console.count(rate)) a second"]
+    var lines = ["\(output): \(total.counted("object")), \(Console.count(rate)) a second"]
     lines += summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
     if summary.links > 0 { lines.append("  links: \(Console.count(summary.links))") }
     lines.append("  UUID: \(summary.uuid)")
-    if summary.rejects > 0 { lines.append("  left out: \(Console.count(summary.rejects)) lines") }
+    if summary.rejects > 0 { lines.append("  left out: \(summary.rejects.counted("line"))") }
     if summary.externalFiles > 0 {
       lines.append("  external files: \(Console.count(summary.externalFiles)) beside the store")
     }
@@ -121,7 +160,8 @@ struct ImportCommand: StoreCommand {
     }
     if summary.missingFiles > 0 {
       lines.append(
-        "note: \(Console.count(summary.missingFiles)) external files are named and were not found; "
+        "note: \(summary.missingFiles.counted("external file is", "external files are")) named and "
+          + "\(summary.missingFiles.verb("was", "were")) not found; "
           + (external == nil ? "--external FOLDER copies them" : "the folder does not have them"))
     }
     return lines.joined(separator: "\n")

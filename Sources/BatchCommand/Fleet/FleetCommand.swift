@@ -85,7 +85,7 @@ struct FleetPlanCommand: ModelCommand {
     let faulty = plan.stores.count { $0.problem != nil }
     let bytes = Console.size(loads.reduce(0, +))
     return
-      "\(plan.stores.count) stores, \(bytes), \(plan.tasks) tasks of \(Console.size(loads.min() ?? 0)) to \(Console.size(loads.max() ?? 0))"
+      "\(plan.stores.count.counted("store")), \(bytes), \(plan.tasks.counted("task")) of \(Console.size(loads.min() ?? 0)) to \(Console.size(loads.max() ?? 0))"
       + (faulty == 0 ? "" : "; \(faulty) cannot be read, and will end as failed")
   }
 }

@@ -30,7 +30,7 @@ struct FleetEarlierWork {
     guard try job.status(store.target).state == .none else { return foreignRun() }
     guard let first else { return nil }
     if let report = try? job.report(store.target), report.run != first.record, report.ended != nil,
-      let ending = try ending(report)
+      report.form == nil, let ending = try ending(report)
     {
       return ending
     }

@@ -50,7 +50,7 @@ struct FleetStatusCommand: ParsableCommand {
   static func headline(_ status: FleetStatus) -> String {
     let ended = status.count(.done) + status.count(.rejected) + status.count(.failed)
     return
-      "\(ended) of \(status.stores.count) stores have ended, \(Console.size(status.bytesDone)) of \(Console.size(status.bytes))"
+      "\(ended) of \(status.stores.count.counted("store")) \(ended.verb("has", "have")) ended, \(Console.size(status.bytesDone)) of \(Console.size(status.bytes))"
   }
 
   static func percent(_ progress: Double?) -> String {

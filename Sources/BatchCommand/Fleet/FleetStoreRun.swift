@@ -139,6 +139,7 @@ struct FleetStoreRun {
   }
 
   static func rejected(_ count: UInt64?, _ path: String?) -> String {
-    "\(count.map { "\($0)" } ?? "some") objects were rejected" + (path.map { ", listed in \($0)" } ?? "")
+    let objects = count.map { $0.counted("object was", "objects were") } ?? "some objects were"
+    return "\(objects) rejected" + (path.map { ", listed in \($0)" } ?? "")
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Batch
 
 /// Which task of a fleet this process is: by `--shard`, or by what Slurm, Kubernetes or AWS Batch put into the
 /// environment.
@@ -34,7 +35,8 @@ struct FleetTask: Equatable {
     }
     guard count == tasks else {
       throw ValidationError(
-        "the plan is for \(tasks) tasks, and --shard \(text) says \(count): make another plan with --tasks \(count)")
+        "the plan is for \(tasks.counted("task")), and --shard \(text) says \(count): make another plan with --tasks \(count)"
+      )
     }
     return try number(parts[0], "--shard")
   }

@@ -66,7 +66,7 @@ final class ListOutlets: Sendable {
       ("done", results.count { $0.tone == .done }), ("failed", failed), ("running", running.count),
       ("waiting", results.count { $0.tone == .waiting } - running.count),
     ]
-    let text = "\(ended) of \(results.count) stores\(failed > 0 ? ", \(failed) failed" : "")"
+    let text = "\(ended) of \(results.count.counted("store"))\(failed > 0 ? ", \(failed) failed" : "")"
     return RunOutlets.Moment(text: text, isAlive: isAlive, stores: stores, counts: counts)
   }
 }

@@ -14,8 +14,7 @@ struct ListPage {
   }
 
   private var head: String {
-    let tone = summary.count(.failed) > 0 ? "failed" : summary.count(.waiting) > 0 ? "stopped" : "done"
-    let badge = summary.count(.failed) > 0 ? "\(Console.count(UInt64(summary.count(.failed)))) failed" : tone
+    let (tone, badge) = verdict
     let parts = ListState.Tone.allCases.filter { summary.count($0) > 0 }.map {
       "<i class=\"t-\($0)\" style=\"flex:\(summary.count($0))\"></i>"
     }
@@ -23,6 +22,16 @@ struct ListPage {
       <header class="\(tone)"><p class="badge">\(badge)</p><h1>\(HTML.escaped(summary.headline))</h1>\
       <div class="parts">\(parts.joined())</div><p class="small">\(HTML.escaped(summary.manifest))</p></header>
       """
+  }
+
+  /// A style, and a word or two: of the stores that say most.
+  private var verdict: (tone: String, badge: String) {
+    let failed = summary.count(.failed)
+    if failed > 0 { return ("failed", "\(failed.grouped) failed") }
+    if summary.count(.waiting) > 0 { return ("stopped", "stopped") }
+    if summary.count(.running) > 0 { return ("running", "running") }
+    if summary.count(.done) > 0 { return ("done", "done") }
+    return ("t-nothing", summary.groups.count == 1 ? summary.groups[0].state : "nothing to do")
   }
 
   /// What has to be looked at, with what leads on.
@@ -77,8 +86,8 @@ struct ListPage {
       \(detail.map { "<small>\(HTML.escaped($0))</small>" } ?? "")</td>\
       \(cell("Versions", versions))\(cell("Began", (result.time ?? report?["started"]?.text).map(ReportWords.time)))\
       \(cell("Time", seconds.map(Self.time), by: seconds ?? -1))\
-      \(cell("Rows", rows.map { Console.count($0) }, by: rows.map(Double.init) ?? -1))\
-      \(cell("Size", size.map(Console.size), by: size.map(Double.init) ?? -1))</tr>
+      \(cell("Rows", rows.map { Console.count($0) }, by: rows.map { Double($0) } ?? -1))\
+      \(cell("Size", size.map(Console.size), by: size.map { Double($0) } ?? -1))</tr>
       """
   }
 

@@ -40,7 +40,7 @@ struct ListResult: Encodable {
   }
 
   mutating func take(_ outcome: StoreOutcome, _ state: ListState, isMigration: Bool) {
-    (exitCode, self.state, detail, tone) = (outcome.code, state.name, state.detail, state.tone)
+    (exitCode, self.state, detail, tone) = (state.code ?? outcome.code, state.name, state.detail, state.tone)
     // The curve of a report is long, and of a thousand stores nobody draws them.
     if isMigration { summary = outcome.document } else { result = outcome.document?.removing("curve") }
     next = Self.advised(outcome.document?["advice"])
@@ -48,6 +48,8 @@ struct ListResult: Encodable {
     error = outcome.failure.map(told) ?? (outcome.said.isEmpty ? nil : outcome.said)
     (hint, effect) = (outcome.failure?.hint, outcome.failure?.effect)
     next = outcome.failure?.next ?? next
+    // The group has one reason for all of them.
+    detail = detail ?? error.flatMap(Self.meant).map { "did you mean \($0)?" }
   }
 
   /// What an earlier command has kept.
@@ -56,6 +58,9 @@ struct ListResult: Encodable {
     (error, hint, effect, next) = (kept.error, kept.hint, kept.effect, kept.next)
     detail = tone == .done ? nil : "tried \(ReportWords.time(kept.time))"
   }
+
+  /// Goes on with the command of the list that began the run: it has options that no run remembers.
+  mutating func goOn(by kept: KeptResult) { self.kept = kept }
 
   /// What of a message is not about the store is told with its path.
   private func told(_ failure: FailureDocument.Body) -> String {
@@ -91,8 +96,16 @@ struct ListResult: Encodable {
       $0.0.utf8.count > $1.0.utf8.count
     }
     let named = paths.reduce(text) { $0.replacing($1.0, with: $1.1) }
-    let known = named.firstRange(of: ", did you mean").map { String(named[..<$0.lowerBound]) } ?? named
+    let known = named.firstRange(of: Self.question).map { String(named[..<$0.lowerBound]) } ?? named
     return known.replacing(/[0-9][0-9,]* (objects?|values?|links?|rows?)/) { "N \($0.1)" }
+  }
+
+  private static let question = ", did you mean "
+
+  /// The name that an error supposes to be meant.
+  private static func meant(_ error: String) -> String? {
+    guard let found = error.firstRange(of: question) else { return nil }
+    return String(error[found.upperBound...].prefix { $0 != "?" })
   }
 
   /// The whole path of the result.

@@ -42,7 +42,8 @@ final class ListRun: Sendable {
   /// `isJudged`: the exit code says something of the stores.
   func run(_ outlets: OutletOptions? = nil, isJudged: Bool = true) throws {
     let outlet = try outlets.map { try ListOutlets($0, self) }
-    let summary = try summary()
+    var summary = try summary()
+    if !isJudged { summary.exitCode = 0 }
     if isJSON {
       Console.print(try JSONOutput.text(summary))
     } else if !isQuiet || !isMigration {
@@ -51,7 +52,7 @@ final class ListRun: Sendable {
       Console.error(failures)
     }
     outlet?.end(summary)
-    if isJudged, summary.exitCode != 0 { throw ExitCode(summary.exitCode) }
+    if summary.exitCode != 0 { throw ExitCode(summary.exitCode) }
   }
 
   /// Runs it for all. A line says what became of each store, if somebody waits for it.
@@ -62,6 +63,8 @@ final class ListRun: Sendable {
       orders.end()
     }
     if isMigration { orders.begin(stop) }
+    // A kill leaves what was not begun yet.
+    if words.verb == ["migrate"] { for entry in list.entries { kept.note(ListResult(entry), of: entry, by: words) } }
     defer { orders.end() }
     try ProcessSignals.whenAskedToStop(stop) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
@@ -117,11 +120,12 @@ final class ListRun: Sendable {
     do {
       let status = isMigration ? try? MigrationJob(policies: Program.policies).status(entry.target) : nil
       if status?.state == JobStatus.State.none, words.verb == ["resume"] {
+        if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store, "store") }
         (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
         return result
       }
       result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0.state) }
-      let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration)
+      let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration, isBrief: !isJSON)
       let outcome = StoreOutcome(try workers.run(line, place, deadline: deadline))
       result.take(outcome, stateOf(outcome), isMigration: isMigration)
       look(entry, &result)
@@ -143,7 +147,13 @@ extension ListRun {
       result.distinguishStore(entry)
       fallthrough
     case "report":
-      if let found = kept.find(entry), found.isLast(beside: result.tone) { result.take(found) }
+      guard let found = kept.find(entry) else { return }
+      if found.isLast(beside: result.tone) {
+        result.take(found)
+      } else if result.tone == .waiting {
+        result.goOn(by: found)
+      }
+    case "rollback": result.tellWhyNothingIsBack(entry, kept.find(entry))
     case "clean":
       guard let found = kept.find(entry), !words.line.contains("--dry-run") else { return }
       guard (try? kept.forget(found.target)) != nil, result.tone == .nothing else { return }
@@ -154,12 +164,30 @@ extension ListRun {
 }
 
 extension ListResult {
+  /// Where no store was replaced, none can be put back: that is no failure.
+  fileprivate mutating func tellWhyNothingIsBack(_ entry: Manifest.Entry, _ kept: KeptResult?) {
+    guard exitCode == BatchError.Code.refused.exitCode,
+      let found = MigrationJob(policies: Program.policies).withoutBackup(entry.target)
+    else { return }
+    switch found {
+    case .rolledBack: state = StandingDocument.rolledBack
+    case _ where kept?.state == ListState.unchanged: (state, detail) = (ListState.unchanged, "nothing to roll back")
+    case .beside: (state, detail) = ("nothing was replaced", "the result is a file of its own")
+    case .gone: return
+    case .unknown:
+      state = ListState.noneIsKnown
+      return distinguishStore(entry)
+    }
+    (exitCode, tone, error, hint, effect, next) = (0, .nothing, nil, nil, nil, nil)
+  }
+
   /// The status is asked of the output: that one may be missing where the store is there.
   fileprivate mutating func distinguishStore(_ entry: Manifest.Entry) {
     let none = ListState.noneIsKnown
     guard exitCode == BatchError.Code.noSuchFile.exitCode || state == none else { return }
     guard !FileManager.default.fileExists(atPath: entry.store) else {
-      (exitCode, state, tone, error, hint, next) = (ExitCodes.nothingToDo, none, .nothing, nil, nil, nil)
+      (exitCode, state, tone) = (ExitCodes.nothingToDo, none, .nothing)
+      (error, hint, effect, next) = (nil, nil, nil, nil)
       return
     }
     let missing = NearName.noSuchFile(entry.store, "store")
@@ -171,13 +199,28 @@ extension ListResult {
 extension StoreOutcome {
   /// Of a command that was run with `--json`. One that fails after it has printed its result says both, one after the
   /// other.
-  fileprivate init(_ outcome: StoreProcesses.Outcome) {
+  init(_ outcome: StoreProcesses.Outcome) {
     (code, said) = (outcome.code, outcome.error)
-    let text = String(decoding: outcome.output, as: UTF8.self)
-    let documents = text.components(separatedBy: "\n}\n").filter { !$0.isEmpty }.map { Data(($0 + "\n}").utf8) }
-    let isWhole = text.hasSuffix("}\n")
-    failure = documents.last.flatMap { try? JSONDecoder().decode(FailureDocument.self, from: $0) }?.error
-    let first = isWhole ? documents.first.flatMap { try? JSONDecoder().decode(JSONValue.self, from: $0) } : nil
-    document = first?["error"]?["exitCode"] == nil ? first : nil
+    let documents = Self.documents([UInt8](outcome.output))
+    let values = documents.map { try? JSONDecoder().decode(JSONValue.self, from: $0) }
+    let (first, last) = (values.first.flatMap { $0 }, values.last.flatMap { $0 })
+    let isWhole = outcome.output.suffix(2).elementsEqual("}\n".utf8)
+    document = isWhole && first?["error"]?["exitCode"] == nil ? first : nil
+    // What is no failure is long, and not read twice.
+    guard last?["error"] != nil, let text = documents.last else { return }
+    failure = try? JSONDecoder().decode(FailureDocument.self, from: text).error
+  }
+
+  /// The documents of an output: the last line of each is a brace.
+  private static func documents(_ output: [UInt8]) -> [Data] {
+    let (end, brace) = (UInt8(ascii: "\n"), UInt8(ascii: "}"))
+    var documents: [Data] = []
+    var start = 0
+    for place in output.indices.dropFirst() where output[place] == end && output[place - 1] == brace {
+      guard place > 1, output[place - 2] == end else { continue }
+      documents.append(Data(output[start..<place]))
+      start = place + 1
+    }
+    return start < output.count ? documents + [Data(output[start...])] : documents
   }
 }

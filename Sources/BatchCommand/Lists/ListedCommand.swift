@@ -46,13 +46,15 @@ struct ListState: Equatable {
   var name: String
   var tone: Tone
   var detail: String?
+  /// What a list counts as its exit code; nil for that of the command.
+  var code: Int32?
 
   /// How a command that failed ended.
   init(failed outcome: StoreOutcome) {
     self.init(ExitCodes.name(outcome.code), outcome.code == ExitCodes.stopped ? .waiting : .failed)
   }
 
-  init(_ name: String, _ tone: Tone, detail: String? = nil) {
-    (self.name, self.tone, self.detail) = (name, tone, detail)
+  init(_ name: String, _ tone: Tone, detail: String? = nil, code: Int32? = nil) {
+    (self.name, self.tone, self.detail, self.code) = (name, tone, detail, code)
   }
 }

@@ -71,7 +71,7 @@ struct PoliciesBuildCommand: ParsableCommand {
     }
     if !document.omissions.isEmpty { lines.append("left out:") }
     lines += document.omissions.map { "  \($0.source): \($0.reason)" }
-    lines.append("Use it as godwit: \(ShellWords.quoted(path)) migrate STORE --models MODELS --mappings MAPPINGS")
+    lines.append("It has all commands of godwit; use it in its place: \(ShellWords.quoted(path)) --help lists them")
     return lines.joined(separator: "\n")
   }
 }

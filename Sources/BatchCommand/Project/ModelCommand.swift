@@ -7,9 +7,12 @@ protocol ModelCommand: ParsableCommand {
   var place: String? { get }
   /// Whether mapping models mean anything to it.
   var takesMappings: Bool { get }
+  /// Whether the file means anything to it, as it was called.
+  var readsProject: Bool { get }
 }
 
 extension ModelCommand {
   var place: String? { nil }
   var takesMappings: Bool { true }
+  var readsProject: Bool { true }
 }

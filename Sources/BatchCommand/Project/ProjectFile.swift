@@ -1,6 +1,7 @@
 import Batch
 import Foundation
 import Streams
+import Synchronization
 
 /// A file `godwit.yaml`: what is migrated to what, and how, as options of the command line.
 struct ProjectFile {
@@ -47,6 +48,13 @@ struct ProjectFile {
       error.hint = error.hint ?? Self.hint
       throw error
     }
+  }
+
+  private static let seenPath = Mutex<String?>(nil)
+  /// The file of the command at work; nil if it has none.
+  static var seen: String? {
+    get { seenPath.withLock(\.self) }
+    set { seenPath.withLock { $0 = newValue } }
   }
 
   /// What a person does about an error of the file.

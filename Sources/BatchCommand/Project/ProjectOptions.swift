@@ -28,7 +28,10 @@ struct ProjectOptions {
     }
     try refuseUntrusted()
     for entry in file.entries where entry.key.name == ProjectKey.policies {
-      Program.know(try PolicySource.find(below: entry.values).map { ($0.name, "\($0.path):\($0.line)", $0.path) })
+      Program.know(
+        try PolicySource.find(below: entry.values).map {
+          ($0.name, .init(place: "\($0.path):\($0.line)", path: $0.path, obstacle: $0.obstacle))
+        })
     }
   }
 

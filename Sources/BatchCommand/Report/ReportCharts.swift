@@ -1,6 +1,6 @@
 import Batch
 
-/// Throughput and memory over the time at work, drawn without text: a drawing is stretched to the width of the page,
+/// Throughput and memory over the time of the processes, drawn without text: a drawing is stretched to the width of the page,
 /// and text is not.
 struct ReportCharts {
   /// What is shown of every point, one below the other.
@@ -17,7 +17,7 @@ struct ReportCharts {
 
     init(_ point: RunReport.Point) {
       self =
-        point.paused
+        point.paused || point.activity == RunPhase.waiting
         ? .waiting
         : point.activity.hasPrefix("verification")
           ? .proof : point.activity == "late changes" ? .changes : point.activity.hasPrefix("index") ? .indexes : .rows
@@ -112,12 +112,12 @@ struct ReportCharts {
         case .changes: "late changes"
         case .indexes: "indexes"
         case .proof: "verification"
-        case .waiting: "paused"
+        case .waiting: "waiting"
         }
       return "<span><i class=\"p-\(phase)\"></i>\(name)</span>"
     }
     if report.checkpoints > 0 {
-      entries.append("<span><i class=\"k-mark\"></i>\(Console.count(report.checkpoints)) checkpoints</span>")
+      entries.append("<span><i class=\"k-mark\"></i>\(report.checkpoints.counted("checkpoint"))</span>")
     }
     if !report.interruptions.isEmpty {
       entries.append("<span><i class=\"k-cut\"></i>\(words.interruptions)</span>")

@@ -16,6 +16,7 @@ struct ReportPage {
   private var sections: [String] {
     [
       head, HTML.section("Path", PathDrawing.svg(report.path)), HTML.section("Entities", entities),
+      HTML.section("Tables", table(words.tables)),
       HTML.section("Over time", over),
       HTML.section("Rows", table(words.tallies)), HTML.section("Rejects", rejects), HTML.section("Verification", proof),
       HTML.section("Settings", table(report.settings.map { ($0.name, $0.value) })),
@@ -26,14 +27,18 @@ struct ReportPage {
 
   private var head: String {
     let bar =
-      report.outcome == .done || report.outcome == .doneWithRejects
+      [.done, .doneWithRejects, .rolledBack].contains(report.outcome)
       ? "" : "<div class=\"bar\"><i style=\"width:\(Int(max(0, min(1, report.done)) * 100))%\"></i></div>"
     let reason = report.reason.map { HTML.element("p", classes: "reason", content: HTML.escaped($0)) } ?? ""
     let advice = report.advice.map { HTML.element("p", classes: "advice", content: HTML.escaped($0)) }.joined()
     return """
-      <header class="\(report.present?.isGone == true ? "failed" : report.outcome.rawValue)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
+      <header class="\(tone)"><p class="badge">\(words.outcome)</p><h1>\(HTML.escaped(words.headline))</h1>\(bar)\(reason)\
       \(advice)</header><section>\(table(words.figures))</section>
       """
+  }
+
+  private var tone: String {
+    report.outcome != .rolledBack && report.present?.isGone == true ? "failed" : report.outcome.rawValue
   }
 
   private func table(_ rows: [(String, String)]) -> String {

@@ -10,7 +10,7 @@ enum ReportStyle {
     main{max-width:860px;margin:0 auto;padding:20px 16px 40px}h1{font-size:22px;line-height:1.3;margin:4px 0 8px}\
     h2{font-size:16px;margin:32px 0 10px;padding-bottom:4px;border-bottom:1px solid var(--rule)}p{margin:6px 0}ul{margin:6px 0;padding-left:20px}
     header{border-left:5px solid var(--tone);background:var(--card);border-radius:6px;padding:14px 18px;margin-bottom:14px;--tone:var(--bad)}
-    .done{--tone:var(--ok)}.done-with-rejects,.stopped,.cut-over,.paused{--tone:var(--warn)}.running{--tone:var(--busy)}
+    .done{--tone:var(--ok)}.done-with-rejects,.stopped,.cut-over,.paused,.rolled-back{--tone:var(--warn)}.running{--tone:var(--busy)}
     .badge{margin:0;color:var(--tone);font-weight:700;text-transform:uppercase;letter-spacing:.06em;font-size:13px}\
     .reason{font-family:ui-monospace,monospace;font-size:13px}.advice{color:var(--soft)}
     pre{font-family:ui-monospace,monospace;font-size:13px;white-space:pre-wrap;background:var(--card);border-radius:6px;padding:10px 14px;margin:6px 0}

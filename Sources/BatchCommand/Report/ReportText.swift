@@ -22,6 +22,7 @@ struct ReportText {
     lines += words.figures.map { name, value in "  \(name.padding(toLength: 13, withPad: " ", startingAt: 0))\(value)" }
     addPath()
     addEntities()
+    add("tables: rows", words.tables.map { "\($0): \($1)" })
     add("rows", words.tallies.map { ReportWords.plain("\($0): \($1)") })
     add("interruptions", report.interruptions.map(words.interruption))
     if let rejects = report.rejects {
@@ -45,7 +46,7 @@ struct ReportText {
     add(
       "path",
       report.path.enumerated().flatMap { index, step in
-        let passed = step.passed.isEmpty ? "" : " over \(step.passed.count) versions"
+        let passed = step.passed.isEmpty ? "" : " over \(step.passed.count.counted("version"))"
         let kind = step.isInferred ? "inferred" : "mapped"
         return [
           "\(index + 1). \(ReportWords.plain(step.source)) to \(ReportWords.plain(step.destination))\(passed), \(kind)"

@@ -30,45 +30,60 @@ struct ReportWords {
     case .failed: "failed"
     case .interrupted: "interrupted"
     case .cutOver: "not in place yet"
+    case .rolledBack: "rolled back"
     }
   }
 
   /// The outcome in a sentence.
   var headline: String {
-    let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
     if let gone { return gone }
+    let version = report.targetVersion.map { Self.plain($0) } ?? "the new version"
+    let way = "\(percent) of the way to \(isLoad ? "the tables" : version)"
+    let done = isLoad ? "The file has the objects of \(version) in ordinary tables" : "The store is at \(version)"
     switch report.outcome {
-    case .done: return "The store is at \(version)\(isProved).\(isWritten)"
+    case .done: return "\(done)\(isProved).\(isWritten)"
     case .doneWithRejects:
       let count = report.rejects?.count ?? 0
       let rejected = "\(count.counted("object")) \(count.verb("was", "were")) rejected"
-      return "The store is at \(version)\(isProved); \(rejected).\(isWritten)"
-    case .running: return "The migration is running: \(percent) of the way to \(version)."
-    case .paused: return "The migration is paused at \(percent) of the way to \(version)."
-    case .stopped: return "The migration was stopped in good order, at \(percent) of the way to \(version)."
-    case .failed: return "The migration failed at \(percent) of the way to \(version)."
+      return "\(done)\(isProved); \(rejected).\(isWritten)"
+    case .running: return "The \(work) is running: \(way)."
+    case .paused: return "The \(work) is paused at \(way)."
+    case .stopped: return "The \(work) was stopped in good order, at \(way)."
+    case .failed: return "The \(work) failed at \(way)."
     case .interrupted:
-      return "The process was killed, or the machine went down, at \(percent) of the way to \(version)."
+      return "The process was killed, or the machine went down, at \(way)."
     case .cutOver: return "The new store is finished, but not in its place yet."
+    case .rolledBack:
+      let version = report.presentVersion.map { " at version \(Self.plain($0))" } ?? ""
+      return "The \(work) was done\(ended) and rolled back since: the old store\(version) is in its place again."
     }
   }
 
+  /// Whether the destination is no store.
+  var isLoad: Bool { report.form != nil }
+  private var work: String { isLoad ? "load" : "migration" }
+
   /// What to say if the result is no longer there.
   private var gone: String? {
-    guard let present = report.present, present.isGone else { return nil }
-    let began = "The migration was done\(report.ended.map { " at \(Self.time($0))" } ?? ""), but"
-    if present == .missing { return "\(began) the store is no longer at its path: it was moved or removed since." }
+    guard report.outcome != .rolledBack, let present = report.present, present.isGone else { return nil }
+    let began = "The \(work) was done\(ended), but"
+    let what = isLoad ? "file" : "store"
+    if present == .missing { return "\(began) the \(what) is no longer at its path: it was moved or removed since." }
+    if isLoad { return "\(began) another file is at its path now." }
     let store = report.presentVersion.map { "the store there now is at version \(Self.plain($0))" }
     return "\(began) \(store ?? "the store there now is another one"): it was replaced or rolled back since."
   }
 
-  private var isWritten: String { report.present == .written ? " The store was written to since." : "" }
+  private var ended: String { report.ended.map { " at \(Self.time($0))" } ?? "" }
+  private var isWritten: String {
+    report.present == .written ? " The \(isLoad ? "file" : "store") was written to since." : ""
+  }
   private var isProved: String { report.proof == nil ? ", not verified" : ", verified" }
   private var percent: String { "\(Int(report.done * 100)) %" }
 
   /// Name and value, for what is worth a line at the top.
   var figures: [(String, String)] {
-    var figures: [(String, String)] = [("store", Self.plain(report.destination))]
+    var figures: [(String, String)] = [(isLoad ? "file" : "store", Self.plain(report.destination))]
     func add(_ name: String, _ value: String?) { if let value { figures.append((name, value)) } }
     add("source", report.source.flatMap { $0 == report.destination ? nil : Self.plain($0) })
     add("versions", report.sourceVersion.map { Self.plain("\($0) to \(report.targetVersion ?? "")") })
@@ -78,6 +93,7 @@ struct ReportWords {
     if report.seconds > 0 {
       add("run time", "\(duration(report.seconds))\(report.processes > 1 ? " in \(report.processes) processes" : "")")
     }
+    add("waited", report.waitedSeconds.map { "\(duration($0)), which the run time does not count" })
     if report.rowsRead > 0 { add("rows read", "\(Console.count(report.rowsRead))\(rate.map { ", \($0)" } ?? "")") }
     add("size", bytes)
     add("checkpoints", Console.count(report.checkpoints))
@@ -99,7 +115,8 @@ struct ReportWords {
   private var bytes: String? {
     let (before, after) = (report.bytesBefore.map(Console.size), report.bytesAfter.map(Console.size))
     guard let before else { return after }
-    return after.map { "\(before) before, \($0) now" } ?? "\(before) before"
+    let then = report.outcome == .rolledBack ? "after the migration" : "now"
+    return after.map { "\(before) before, \($0) \(then)" } ?? "\(before) before"
   }
 
   /// `2025-01-31 12:00:00 UTC`
@@ -119,6 +136,9 @@ struct ReportWords {
   /// Bytes of an entity, always estimated from a sample.
   func bytes(_ size: RunHistory.Size?) -> String? { size.flatMap { $0.bytes }.map(Console.size) }
 
+  /// Tables and their rows, of a file of ordinary tables.
+  var tables: [(String, String)] { (report.tables ?? []).map { (Self.plain($0.entity), rows($0) ?? "") } }
+
   /// The account of the rows of a step.
   func tally(_ tally: RunHistory.Tally) -> String {
     var parts = [
@@ -127,7 +147,9 @@ struct ReportWords {
     ]
     if tally.made > 0 { parts.append("\(Console.count(tally.made)) created") }
     if tally.linksWritten > 0 { parts.append("\(tally.linksWritten.counted("link")) written") }
-    if tally.linksLeftOut > 0 { parts.append("\(tally.linksLeftOut.counted("link")) left out") }
+    let cleared = min(tally.linksCleared ?? 0, tally.linksLeftOut)
+    if tally.linksLeftOut > cleared { parts.append("\((tally.linksLeftOut - cleared).counted("link")) left out") }
+    if cleared > 0 { parts.append("\(cleared.counted("link")) cleared") }
     return parts.joined(separator: ", ")
   }
 
@@ -144,6 +166,13 @@ struct ReportWords {
     guard let proof = report.proof else {
       return [
         report.ended == nil ? "Nothing is verified yet." : "The verification was turned off, or another process did it."
+      ]
+    }
+    guard !isLoad else {
+      return [
+        "SQLite found nothing wrong (integrity_check, foreign_key_check), and other code than wrote them read "
+          + "\(proof.rows.counted("row")) in \(proof.tables.counted("table")) back, and compared each value with the store's. "
+          + "This took \(duration(proof.seconds))."
       ]
     }
     let reader =

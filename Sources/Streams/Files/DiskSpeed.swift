@@ -8,6 +8,8 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
   public var copiedPerSecond: Double
   /// Seconds of one small write that is waited for.
   public var latency: Double
+  /// Seconds to read 4 KiB that the system has in memory.
+  public var readSeconds: Double
 
   private static let chunk = 1 << 20
   /// Linux's O_TMPFILE, which the C library's headers hide from Swift (include/uapi/asm-generic/fcntl.h).
@@ -24,14 +26,7 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
     let descriptor = open(directory, nameless | O_RDWR | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    // No zeros: some disks leave them out.
-    var random: UInt64 = 0x9e37_79b9_7f4a_7c15
-    let buffer = (0..<chunk / 8).map { _ in
-      random ^= random << 13
-      random ^= random >> 7
-      random ^= random << 17
-      return random
-    }
+    let buffer = randomChunk()
     var latency = Double.infinity
     for _ in 0..<4 {
       let begin = ContinuousClock.now
@@ -55,6 +50,33 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
     }
     guard passed > 0, copying > 0 else { return nil }
     return DiskSpeed(
-      bytesPerSecond: Double(position) / passed, copiedPerSecond: Double(position) / copying, latency: latency)
+      bytesPerSecond: Double(position) / passed, copiedPerSecond: Double(position) / copying, latency: latency,
+      readSeconds: readSeconds(descriptor, length: position))
+  }
+
+  /// No zeros: some disks leave them out.
+  private static func randomChunk() -> [UInt64] {
+    var random: UInt64 = 0x9e37_79b9_7f4a_7c15
+    return (0..<chunk / 8).map { _ in
+      random ^= random << 13
+      random ^= random >> 7
+      random ^= random << 17
+      return random
+    }
+  }
+
+  /// The best of some rounds over pages here and there.
+  private static func readSeconds(_ descriptor: Int32, length: Int) -> Double {
+    let (rounds, reads, page) = (4, 64, 4096)
+    let pages = length / page
+    return withUnsafeTemporaryAllocation(byteCount: page, alignment: page) { buffer in
+      (0..<rounds).map { round in
+        let begin = ContinuousClock.now
+        for read in 0..<reads {
+          _ = pread(descriptor, buffer.baseAddress, page, (round * reads + read) * 7919 % pages * page)
+        }
+        return (ContinuousClock.now - begin) / .seconds(1) / Double(reads)
+      }.min() ?? 0
+    }
   }
 }

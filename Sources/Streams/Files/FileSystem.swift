@@ -138,7 +138,7 @@ public protocol File: AnyObject, Sendable {
 
 extension FileSystem {
   /// Opens a scratch file, whose name is removed at once: nothing is left of it however the process ends.
-  func openScratch(_ path: String) throws -> any File {
+  package func openScratch(_ path: String) throws -> any File {
     let file = try open(path, .create)
     try remove(path)
     return file

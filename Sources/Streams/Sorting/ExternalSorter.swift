@@ -2,15 +2,19 @@ import Glibc
 
 /// Sorts byte strings in plain order within a bound of memory: what does not fit goes to a file as sorted runs.
 ///
-/// The scratch file has no name and needs no sync: a crashed sort begins again.
+/// The scratch file has no name and needs no sync: a crashed sort begins again. A sorter that keeps its file can be
+/// continued from what ``encode(into:)`` wrote, once ``sync()`` has made the runs durable.
 public final class ExternalSorter: SortMember {
   private static let entryBytes = 16
 
   private let memory: SortMemory
   private let path: String
   private let fileSystem: any FileSystem
+  private let keepsFile: Bool
   private var file: RunFile?
   private var runs: [KeyRun] = []
+  /// The last key of the last run, if this process wrote it.
+  private var last: [UInt8]?
   private var space: (keys: LazyMemory, entries: LazyMemory)?
   @exclusivity(unchecked) private var keys: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var entries: UnsafeMutablePointer<KeyEntry>
@@ -20,13 +24,14 @@ public final class ExternalSorter: SortMember {
   var grantedBytes = 0
 
   /// Makes a sorter with memory of its own. `path` is the scratch file, made only when needed.
-  public convenience init(memoryBytes: Int, path: String, fileSystem: any FileSystem) {
-    self.init(memory: SortMemory(byteCount: memoryBytes), path: path, fileSystem: fileSystem)
+  public convenience init(memoryBytes: Int, path: String, fileSystem: any FileSystem, keepsFile: Bool = false) {
+    self.init(
+      memory: SortMemory(byteCount: memoryBytes), path: path, fileSystem: fileSystem, keepsFile: keepsFile)
   }
 
   /// Makes a sorter that shares memory with others.
-  init(memory: SortMemory, path: String, fileSystem: any FileSystem) {
-    (self.memory, self.path, self.fileSystem) = (memory, path, fileSystem)
+  init(memory: SortMemory, path: String, fileSystem: any FileSystem, keepsFile: Bool = false) {
+    (self.memory, self.path, self.fileSystem, self.keepsFile) = (memory, path, fileSystem, keepsFile)
     // Addresses of nothing: there is no memory yet, and so no entry that is looked at.
     entries = UnsafeMutablePointer(bitPattern: 16)!
     keys = UnsafeMutableRawPointer(entries)
@@ -97,13 +102,27 @@ public final class ExternalSorter: SortMember {
 
   func spill() throws {
     guard count > 0 else { return giveBack() }
-    let file = try file ?? RunFile(path: path, fileSystem: fileSystem)
+    let file = try file ?? RunFile(path: path, fileSystem: fileSystem, keepsName: keepsFile)
     self.file = file
     let writer = KeyRunWriter(file: file)
     sort()
     for index in 0..<count { try writer.append(key(entries[index])) }
-    runs.append(try writer.finish())
+    add(try writer.finish(), from: key(entries[0]), to: key(entries[count - 1]))
     giveBack()
+  }
+
+  /// Adds a run. One whose keys all come behind those of the run before continues that: what is added in order is one
+  /// run, and needs no merging.
+  private func add(_ run: KeyRun, from first: UnsafeRawBufferPointer, to end: UnsafeRawBufferPointer) {
+    let shared = last.flatMap { last in
+      last.withUnsafeBytes { compareKeys($0, first) <= 0 ? commonPrefix($0, first) : nil }
+    }
+    if let before = runs.last, let shared, before.run.end == run.run.start {
+      runs[runs.count - 1] = before.continued(by: run, sharing: shared)
+    } else {
+      runs.append(run)
+    }
+    last = Array(end)
   }
 
   private func giveBack() {
@@ -139,6 +158,66 @@ public final class ExternalSorter: SortMember {
 
   private func forget() {
     giveBack()
-    (space, file, runs) = (nil, nil, [])
+    (space, file, runs, last) = (nil, nil, [], nil)
+  }
+}
+
+// A sorter that a checkpoint continues.
+extension ExternalSorter {
+  /// Whether nothing is on the disk.
+  public var isInMemory: Bool { runs.isEmpty }
+
+  /// Writes what is in memory as a run, and what a checkpoint needs to continue with the runs.
+  ///
+  /// - Throws: ``StreamsError``.
+  public func encode(into state: inout ByteWriter) throws {
+    try spill()
+    state.writeArray(runs) { state, run in
+      for place in [run.run.start, run.run.end] { state.writeUInt64(place) }
+      for length in [run.run.largestBlock, run.largestKey, run.common] { state.writeInt(length) }
+    }
+  }
+
+  /// Makes the runs durable.
+  ///
+  /// - Throws: ``StreamsError``.
+  public func sync() throws { try file?.sync() }
+
+  /// Removes the file that a drained sorter has kept.
+  ///
+  /// - Throws: ``StreamsError``.
+  public func removeFile() throws { if keepsFile { try fileSystem.remove(path) } }
+
+  /// Continues from what ``encode(into:)`` wrote, before any key is added.
+  ///
+  /// - Throws: ``StreamsError``: `damagedCheckpoint`, and `inputOutput` if the file does not have the runs.
+  public func restore(from state: inout ByteReader) throws {
+    runs = try state.readArray(elementSize: 40) { state in
+      let run = RunFile.Run(
+        start: try state.readUInt64(), end: try state.readUInt64(), largestBlock: try state.readInt())
+      return KeyRun(run: run, largestKey: try state.readInt(), common: try state.readInt())
+    }
+    guard runs.allSatisfy(\.isPossible) else { throw state.damaged("a sorted run") }
+    last = nil
+    guard let end = runs.map(\.run.end).max() else { return }
+    file = try RunFile(path: path, fileSystem: fileSystem, after: end)
+  }
+}
+
+extension KeyRun {
+  /// Together with a run that follows in the file. `shared` bytes begin the last key as they do the next one.
+  fileprivate func continued(by next: KeyRun, sharing shared: Int) -> KeyRun {
+    KeyRun(
+      run: RunFile.Run(
+        start: run.start, end: next.run.end, largestBlock: max(run.largestBlock, next.run.largestBlock)),
+      largestKey: max(largestKey, next.largestKey), common: min(common, next.common, shared))
+  }
+
+  private static let most = 1 << 31
+
+  /// Whether a run may have such numbers: memory is taken for them.
+  fileprivate var isPossible: Bool {
+    run.start <= run.end && 0...Self.most ~= run.largestBlock && 0...Self.most ~= largestKey
+      && 0...largestKey ~= common
   }
 }

@@ -1,7 +1,7 @@
 /// The scratch file of one sorter: sorted runs of blocks.
 ///
-/// Its name is removed as soon as it is open, so that nothing is left of it however the process ends; it is never
-/// synced. A block: its length, four bytes in the machine's order, then the bytes. They are not compressed: sorters
+/// Its name is removed as soon as it is open, so that nothing is left of it however the process ends, and it is never
+/// synced; but a sorter that a checkpoint continues keeps the name. A block: its length, four bytes in the machine's order, then the bytes. They are not compressed: sorters
 /// write what an entry shares with the one before it shortly, and more takes longer than it saves.
 final class RunFile {
   /// Where a run lies, and the bytes of its largest block.
@@ -22,9 +22,20 @@ final class RunFile {
   private var output: UnsafeMutableRawBufferPointer?
   private var filled = 0
 
-  init(path: String, fileSystem: any FileSystem) throws {
-    file = try fileSystem.openScratch(path)
+  init(path: String, fileSystem: any FileSystem, keepsName: Bool = false) throws {
+    file = keepsName ? try fileSystem.open(path, .create) : try fileSystem.openScratch(path)
   }
+
+  /// Continues a file that kept its name behind its last run; what follows that is cut off.
+  init(path: String, fileSystem: any FileSystem, after end: UInt64) throws {
+    file = try fileSystem.open(path, .update)
+    guard try file.size() >= end else { throw StreamsError.damagedScratch(path) }
+    try file.truncate(to: end)
+    (self.end, run) = (end, Run(start: end, end: end))
+  }
+
+  /// Makes all runs durable.
+  func sync() throws { try file.sync() }
 
   deinit {
     output?.deallocate()

@@ -106,7 +106,7 @@ import Testing
     #expect(try state.finish(right, 0, under: successor))
     #expect(try state.end(0) == right)
     #expect(try state.ended() == [0])
-    for _ in 0..<100 where !isLost.withLock({ $0 }) { usleep(50_000) }
+    for _ in 0..<1200 where !isLost.withLock({ $0 }) { usleep(50_000) }
     #expect(isLost.withLock { $0 })
     // What the old owner gives up is not its own any more.
     before.release()

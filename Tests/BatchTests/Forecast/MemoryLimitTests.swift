@@ -63,4 +63,13 @@ struct MemoryLimitTests {
     #expect(error?.code == .refused)
     try job.refuseDisk(1, for: "store", in: folder.path)
   }
+
+  @Test("A sample sorts in its part of the memory, but not in so little that its runs would say nothing")
+  func sample() {
+    let whole = MemoryBudget.standard
+    #expect(whole.sample(1) == whole && whole.sample(0.5).sortBytes == whole.sortBytes / 2)
+    #expect(whole.sample(0.001).sortBytes == 2 << 20 && whole.sample(0.001).lookupBytes == whole.lookupBytes)
+    #expect(abs(whole.sample(0.5, lookups: true).lookupBytes - whole.lookupBytes / 2) <= 1)
+    #expect(whole.sample(0.001, lookups: true).lookupBytes == 128 << 10)
+  }
 }

@@ -94,7 +94,7 @@ struct LeaseTakeOverTests {
     #expect(throws: BatchError.self) { try Lease.take(in: job, fileSystem) }
     let monitor = RunMonitor()
     before.guardRun(monitor)
-    for _ in 0..<40 where !monitor.isStopRequested { usleep(50_000) }
+    for _ in 0..<1200 where !monitor.isStopRequested { usleep(50_000) }
     let error = #expect(throws: BatchError.self) { try monitor.throwIfStopRequested() }
     #expect(error?.code == .leaseHeld && error?.message.contains("process \(getpid())") == true)
     before.release()
@@ -140,7 +140,7 @@ struct LeaseTakeOverTests {
   func falsified(_ falsehood: Falsehood) throws {
     let innocent = Process()
     innocent.executableURL = URL(fileURLWithPath: "/bin/sleep")
-    innocent.arguments = ["60"]
+    innocent.arguments = ["600"]
     try innocent.run()
     let owner = try owner { record in
       switch falsehood {
@@ -166,7 +166,7 @@ struct LeaseTakeOverTests {
     let lease = try Lease.take(in: job, fileSystem)
     let first = try #require(try fileSystem.status(job.lease)).modified
     var now = first
-    for _ in 0..<40 where now == first {
+    for _ in 0..<1200 where now == first {
       usleep(50_000)
       now = try #require(try fileSystem.status(job.lease)).modified
     }

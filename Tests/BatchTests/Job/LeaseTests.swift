@@ -87,7 +87,7 @@ import Testing
     #expect(lease.mayBeReplaced)
     let monitor = RunMonitor()
     lease.guardRun(monitor)
-    for _ in 0..<40 where !monitor.isStopRequested { usleep(50_000) }
+    for _ in 0..<1200 where !monitor.isStopRequested { usleep(50_000) }
     #expect(throws: StreamsError.self) { try monitor.throwIfStopRequested() }
     disk.isUnreadable = false
     for text in ["", "garbage"] {

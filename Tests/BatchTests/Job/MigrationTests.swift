@@ -58,6 +58,20 @@ struct MigrationTests {
       "\(pages.map(\.1.fraction))")
   }
 
+  @Test("Once the tables are complete, the work of indexes is that of their entries, and the time left is a number")
+  func indexes() throws {
+    let (folder, source) = try Self.folder()
+    let seen = Mutex<[MigrationProgress]>([])
+    let monitor = RunMonitor { progress in seen.withLock { $0.append(progress) } }
+    let report = try folder.job().migrate(Self.request(folder, source), monitor: monitor)
+    let built = seen.withLock { $0 }.filter { $0.activity.hasPrefix("index ") }
+    let work = try #require(built.last?.estimate.entries.first { $0.part == .indexes }?.work)
+    // Some indexes of the model, over thousands of rows.
+    let entries = work / WorkCost.indexEntry
+    #expect(entries > Double(Self.rows) && entries < 100 * Double(report.rowsRead), "\(entries)")
+    #expect(seen.withLock { $0 }.allSatisfy { $0.secondsLeft?.isFinite != false })
+  }
+
   @Test("Objects are counted up to all of them, which is known from the second step on")
   func objects() throws {
     let (folder, source) = try Self.folder()

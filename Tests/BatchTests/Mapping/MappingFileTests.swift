@@ -203,7 +203,7 @@ struct MappingFileTests {
     }
     #expect(read.entries == ["CI": "Côte d'Ivoire, \"CI\"", "TL": "two\nlines"])
     #expect(MappingText.failure(text, tables: ["t.csv": "name,x\na,b"]).contains("no column code. It has name, x"))
-    #expect(MappingText.failure(text, tables: ["t.csv": "name,code\na"]).contains("row 2 has 1 columns instead of 2"))
+    #expect(MappingText.failure(text, tables: ["t.csv": "name,code\na"]).contains("row 2 has 1 column instead of 2"))
     #expect(
       MappingText.failure(text, tables: ["t.csv": "name,code\na,x\nb,x"]).contains("row 3 has a key that another"))
     #expect(MappingText.failure(text, tables: ["t.csv": "name,code\n\"a,x"]).contains("left open"))

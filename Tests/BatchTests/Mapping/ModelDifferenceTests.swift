@@ -189,7 +189,7 @@ struct ModelDifferenceTests {
           not inferable: E.value: the type changed from integer32 to date
             Map the attribute with a value expression or a policy that converts the value.
           not inferable: E.others: the to-many became a to-one, so all but one object would be lost
-            Map the relationship with a value expression or a policy that chooses the one object.
+            Map the relationship with a rule of a mapping file or a policy that chooses the one object.
         """)
   }
 

@@ -120,4 +120,47 @@ struct ProgressEstimateTests {
     estimate.finish(at: 1)
     #expect(estimate.fraction == 1 && estimate.secondsLeft(at: 1) == 0)
   }
+
+  @Test("A pass that comes once, as the numbering of names, makes the rest neither longer nor shorter")
+  func pass() throws {
+    var estimate = ProgressEstimate()
+    estimate.foresee(.rows(step: 1), work: 1)
+    estimate.foresee(.proof, work: 0.5)
+    var seconds = 0.0
+    func left() throws -> Double { try #require(estimate.secondsLeft(at: seconds)) }
+    for place in 0...10 {
+      estimate.advance(.rows(step: 1), to: Double(place) / 100, at: seconds)
+      seconds += 0.01
+    }
+    let before = try left()
+    #expect(abs(before - 1.4) < 0.02, "\(before)")
+    estimate.pass(true, of: .rows(step: 1), at: seconds)
+    seconds += 0.5
+    let during = try left()
+    #expect(abs(during - before) < 0.001, "\(during)")
+    estimate.pass(false, of: .rows(step: 1), at: seconds)
+    for place in 11...99 {
+      estimate.advance(.rows(step: 1), to: Double(place) / 100, at: seconds)
+      let wanted = 1.5 - Double(place) / 100
+      let found = try left()
+      #expect(abs(found - wanted) < 0.02, "\(place): \(found)")
+      seconds += 0.01
+    }
+    estimate.advance(.proof, to: 0, at: seconds)
+    let last = try left()
+    #expect(abs(last - 0.5) < 0.02, "\(last)")
+  }
+
+  @Test("Work that is next to nothing leaves the time unknown, and not without end")
+  func tiny() {
+    var estimate = ProgressEstimate()
+    estimate.foresee(.rows(step: 1), work: 1)
+    // The least of all numbers: a quotient by it is infinite.
+    estimate.foresee(.indexes, work: 3 * .leastNonzeroMagnitude)
+    estimate.foresee(.proof, work: 1)
+    estimate.advance(.rows(step: 1), to: 0, at: 0)
+    estimate.advance(.indexes, to: 0, at: 1)
+    estimate.advance(.indexes, to: 0.4, at: 2)
+    #expect(estimate.secondsLeft(at: 2) == nil)
+  }
 }

@@ -90,6 +90,12 @@ struct RejectTests {
     #expect(
       account.rejected == rejects.count && account.leftOut == 0 && account.written + account.rejected == account.read)
     #expect(report.accounts[0].links.contains { $0.relationship == "Line.order" && $0.cleared > 0 })
+    let version = try #require(report.accounts[0].versions.first)
+    let cleared = report.accounts[0].links.first { $0.relationship == "Line.order" }?.cleared
+    #expect(version.lines.first { $0.path == "Line.order" }?.cleared == cleared)
+    let orders = version.lines.filter { $0.entity == "Order" }
+    #expect(orders.first { $0.kind == .entity }?.rejected == rejects.count)
+    #expect(orders.allSatisfy { $0.leftOut == nil && ($0.rejected ?? 0) <= rejects.count })
     let lines = try Self.lines(rejects.path)
     #expect(
       UInt64(lines.count) == rejects.count

@@ -73,13 +73,15 @@ struct RunPaceTests {
       pace.wait(rows: 0, bytes: 0) { false }
       return pace.seconds - began
     }
-    #expect(seconds(of: 20_000) < 0.02)
+    /// Once it did not have to wait; a thread may be kept from its processor for longer than that.
+    func isFree() -> Bool { (0..<100).contains { _ in seconds(of: 20_000) < 0.02 } }
+    #expect(isFree())
     for _ in 0..<2 { pace.lookAtLoad() }
     // A quarter of the time: three times as long as the work.
     #expect(seconds(of: 20_000) > 0.05)
     isBusy.withLock { $0 = false }
     for _ in 0..<2 { pace.lookAtLoad() }
-    #expect(seconds(of: 20_000) < 0.02)
+    #expect(isFree())
   }
 
   @Test("A pause does not count as time at work, and a stop ends it")

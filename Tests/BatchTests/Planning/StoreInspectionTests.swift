@@ -126,7 +126,8 @@ struct StoreInspectionTests {
       try Data(bytes).write(to: URL(fileURLWithPath: path))
       let error = #expect(throws: BatchError.self) { try inspect(path) }
       #expect(
-        error?.code == .badStore && error?.message.contains(words) == true && error?.hint != nil,
+        error?.code == (words == "an XML store" ? .xmlStore : .badStore) && error?.message.contains(words) == true
+          && error?.hint != nil,
         "\(words): \(error?.message ?? "")")
     }
   }

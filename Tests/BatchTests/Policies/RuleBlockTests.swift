@@ -129,7 +129,7 @@ struct RuleBlockTests {
       ),
       (
         "{ from: Note, relationships: { parent: { target: $source.parent, find: Note } } }",
-        "target goes with when alone"
+        "target goes with take and when alone"
       ),
       ("{ from: Note, attributes: { title: { value: a, when: $item.rank > 1 } } }", "$item, which is nothing here"),
     ])

@@ -126,6 +126,32 @@ struct RuleExampleTests {
       ])
   }
 
+  @Test("Of several addresses the first one in their order stays, and leads back to its person")
+  func addresses() throws {
+    func people(_ name: String, many: Bool) -> [EntityDescription] {
+      [
+        StoreModels.entity("Person", [], [StoreModels.link(name, "Address", "person", many: many, ordered: many)]),
+        StoreModels.entity("Address", [("city", .string)], [StoreModels.link("person", "Person", name)]),
+      ]
+    }
+    let (path, _) = try migrated(
+      [
+        ManagedObjectModel(name: "People 1", entities: people("addresses", many: true)),
+        ManagedObjectModel(name: "People 2", entities: people("address", many: false)),
+      ], by: "/Addresses.yaml", rows: 40,
+      "UPDATE ZADDRESS SET ZPERSON = 1 + Z_PK % 2, Z_FOK_PERSON = 1024 * (100 - Z_PK)")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let rows = { (sql: String) in try MigrationFolder.rows(path, sql) }
+    let first = "SELECT max(Z_PK) FROM ZADDRESS WHERE Z_PK % 2 = "
+    #expect(
+      try rows("SELECT ZADDRESS FROM ZPERSON WHERE Z_PK <= 2 ORDER BY Z_PK") == rows(first + "0") + rows(first + "1"))
+    #expect(try rows("SELECT count(*) FROM ZADDRESS WHERE ZPERSON IS NOT NULL") == ["int64(2)"])
+    #expect(
+      try rows("SELECT count(*) FROM ZADDRESS a JOIN ZPERSON p ON a.ZPERSON = p.Z_PK AND p.ZADDRESS = a.Z_PK") == [
+        "int64(2)"
+      ])
+  }
+
   @Test("Texts in an array become objects that are shared")
   func tags() throws {
     let old = StoreModels.entity("Article", [("title", .string), ("tags", .transformable)])

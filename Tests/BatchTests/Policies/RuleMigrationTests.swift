@@ -221,8 +221,8 @@ struct RuleMigrationTests {
         "a value cannot be cast to integer"
       ),
       (
-        "      placed: null\n      weight: { cast: $source.person, to: text }", 1,
-        "the value of weight does not fit the type"
+        "      placed: null\n      weight: { if: hours > -1000, then: { value: heavy } }", 1,
+        "an expression compares values of different kinds"
       ),
     ] {
       let error = try failure(attributes)

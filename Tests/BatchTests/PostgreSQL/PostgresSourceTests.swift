@@ -107,7 +107,7 @@
       }
     }
 
-    @Test("Files beside a store come along when it is migrated in front of its load")
+    @Test("Files beside a store come along when it is migrated in front of its load, and so does a later limit")
     func migratedFiles() throws {
       var item = EntityDescription(name: "Item")
       item.attributes = [.init(name: "data", type: .binaryData)]
@@ -127,17 +127,29 @@
       try FileManager.default.createDirectory(atPath: beside, withIntermediateDirectories: true)
       try bytes.write(to: URL(fileURLWithPath: beside + "/" + name))
       try TestServer.withSchema("files") { session, schema in
+        let monitors = ThrottledMonitors()
         var options = PostgresOptions()
         options.schema = schema
         let report = try folder.job().load(
           folder.request(store), to: .postgres(PostgresDestination(server: TestServer.server, options: options))
-        ) { RunMonitor(interval: $0) }
+        ) { monitors.monitor($0) }
+        #expect(monitors.made.map(\.rate) == Array(repeating: RunRate(1e9, .rows), count: 2))
         #expect(report.steps == 1 && report.isVerified && report.notes == [], "\(report.notes)")
         let found = try session.rows("SELECT encode(sha256(data), 'hex'), note FROM \(schema).item")
         #expect(found == [[PlanFingerprint.hex(SHA256.hash(bytes)), nil]])
-        let left = try FileManager.default.contentsOfDirectory(atPath: (store as NSString).deletingLastPathComponent)
-        #expect(left.sorted() == [".Store_SUPPORT", "Store.sqlite"], "\(left)")
+        #expect(try LocalFileSystem().list(FilePaths.directory(of: store)) == [".Store_SUPPORT", "Store.sqlite"])
       }
+    }
+  }
+
+  /// Monitors, of which the first gets a limit when its work is done.
+  private final class ThrottledMonitors {
+    private(set) var made: [RunMonitor] = []
+
+    func monitor(_ interval: RunMonitor.Interval) -> RunMonitor {
+      made.first?.throttle(RunRate(1e9, .rows))
+      made.append(RunMonitor(interval: interval))
+      return made[made.count - 1]
     }
   }
 #endif

@@ -88,6 +88,37 @@ struct WayOutFindingTests {
     #expect(try folder.jobs().isEmpty && folder.isStore(store, at: "V2"))
   }
 
+  @Test(
+    "Where the mapping file was edited after an error, nobody says that the error would come again; both ways lead on",
+    arguments: [0, 1])
+  func edited(way: Int) throws {
+    let kind = Repeating.all[1]
+    let folder = try FindingFolder([Repeating.number("Integer 64"), kind.later])
+    let store = try folder.sample("s.sqlite")
+    try folder.execute(store, "UPDATE ZA SET ZN = Z_PK")
+    let mapping = folder.folder.newPath("map.yaml")
+    func write(_ value: String) throws {
+      try "from: V1\nto: V2\nentities:\n  - from: A\n    attributes: { n: '\(value)' }\n"
+        .write(toFile: mapping, atomically: false, encoding: .utf8)
+    }
+    try write("$source.n * 0")
+    let words = folder.migrate(store) + ["--mappings", mapping]
+    #expect(try folder.run(words).code != 0)
+    let before = try folder.run(["status", store])
+    #expect(before.output.contains("would come again") && !before.output.contains("resume"), "\(before)")
+    try write("$source.n + 1")
+    let texts = [
+      try folder.run(["status", store]).output, try folder.run(["report", store]).output, try folder.run(words).error,
+    ]
+    for text in texts {
+      #expect(!text.contains("come again") && text.contains("its mapping models are other ones now"), "\(text)")
+    }
+    let advised = texts[2].matches(of: #/`godwit ([^`]+)`/#).map { $0.1.split(separator: " ").map(String.init) }
+    #expect(advised.count == 2 && advised[0].contains("--restart") && advised[1].contains("--mappings"), "\(texts)")
+    try folder.runWell(advised[way])
+    #expect(try folder.jobs().isEmpty && folder.texts(store, "SELECT ZN FROM ZA") == ["2", "3", "4", "5"])
+  }
+
   @Test("Finding 15: a corrected mapping is told how to begin anew with it, and does")
   func corrected() throws {
     let (folder, store, outcome) = try broken(Repeating.all[0])

@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 import Testing
 
 @Suite("XML stores")
@@ -65,7 +66,7 @@ struct XMLStoreCommandTests {
       "godwit", ["migrate", store.xml, "--to-postgres", "postgres://localhost/x"] + store.arguments)
     #expect(load.code == 20 && load.error.contains("Make that with `godwit migrate"), "\(load)")
     let other = try store.folder.run("godwit", ["verify", store.xml] + store.arguments)
-    #expect(other.code == 30 && other.error.contains("--output NEW.sqlite"), "\(other)")
+    #expect(other.code == 20 && other.error.contains("Shapes.new.sqlite`"), "\(other)")
   }
 
   /// The words of the first command between backticks.
@@ -105,6 +106,66 @@ struct XMLStoreCommandTests {
       #expect(outcome.code == 20 && outcome.error.contains(said), "\(outcome)")
       #expect(try store.godwit(try advised(outcome.error)).contains("XML store"))
     }
+  }
+
+  @Test("Commands that read SQLite stores refuse an XML store with one code, and a command with its path")
+  func otherCommands() throws {
+    let store = try XMLStoreFolder(rows: 20)
+    let made = store.folder.file("Shapes.sqlite")
+    try FileManager.default.removeItem(atPath: store.sqlite)
+    for words in [["verify", store.xml], ["diff", "--contents", store.xml, store.xml], ["metadata", store.xml]] {
+      let outcome = try store.folder.run("godwit", words)
+      let way = "first, with `migrate`, its models behind --models"
+      #expect(outcome.code == 20 && outcome.error.contains(way), "\(outcome)")
+      guard words[0] != "metadata" else { continue }
+      let named = try store.folder.run("godwit", words + store.arguments)
+      try expectMade(made, by: named, "`godwit migrate \(store.xml) --models \(store.models) --output \(made)`", store)
+    }
+    // The model beside the store is found, and one of another version is none.
+    let beside = store.folder.file("Beside.xcdatamodeld")
+    try FileManager.default.copyItem(atPath: store.models, toPath: beside)
+    try FileManager.default.copyItem(atPath: ExampleFolder.models, toPath: store.folder.file("Library.xcdatamodeld"))
+    for words in [["verify", store.xml], ["metadata", store.xml], ["migrate", store.xml]] {
+      let outcome = try store.folder.run("godwit", words)
+      try expectMade(made, by: outcome, "`godwit migrate \(store.xml) --models \(beside) --output \(made)`", store)
+    }
+    let list = store.folder.newPath("list.txt")
+    try store.write(store.xml, to: list)
+    let all = try store.folder.run("godwit", ["plan", "--manifest", list] + store.arguments)
+    #expect(all.code == 20 && all.output.contains("refused"), "\(all)")
+    let plan = try store.folder.run("godwit", ["plan", store.xml] + store.arguments)
+    #expect(plan.code == 20 && plan.error.contains("a plan is of an SQLite store"), "\(plan)")
+    _ = try store.godwit(try advised(plan.error))
+    #expect(FileManager.default.fileExists(atPath: made))
+  }
+
+  /// Expects a refusal with a command, and that the command makes a store; which is removed.
+  private func expectMade(
+    _ path: String, by refusal: CommandProcess.Outcome, _ command: String, _ store: XMLStoreFolder
+  ) throws {
+    #expect(refusal.code == 20 && refusal.error.contains(command), "\(refusal)")
+    let done = try store.folder.paste(command.replacing("`", with: ""))
+    #expect(done.code == 0, "\(done)")
+    try FileManager.default.removeItem(atPath: path)
+    try? FileManager.default.removeItem(atPath: FilePaths.join(store.folder.path, ".Shapes.sqlite.godwit-report"))
+  }
+
+  @Test("A sample of an XML store has the objects that its SQLite store gives; without a model it is refused")
+  func sample() throws {
+    let store = try XMLStoreFolder(rows: 300)
+    let parts = try [store.sqlite, store.xml].map { source in
+      let part = store.folder.newPath("Part.sqlite")
+      let words = ["sample", source, "Circle", "--limit", "7", "--output", part] + store.arguments
+      let text = try store.godwit(words)
+      #expect(text.contains("  Circle: 7 of ") && text.contains("of \(source)"), "\(text)")
+      _ = try store.godwit(["verify", part] + store.arguments)
+      return part
+    }
+    expectSame(try store.export(parts[1]), try store.export(parts[0]))
+    let part = store.folder.file("None.sqlite")
+    let refused = try store.folder.run("godwit", ["sample", store.xml, "--limit", "7", "--output", part])
+    #expect(refused.code == 20 && refused.error.contains("Give --models with the version that wrote"), "\(refused)")
+    #expect(!FileManager.default.fileExists(atPath: part))
   }
 
   @Test("Messages name the store that was given; an output that exists is refused before anything is read")

@@ -66,7 +66,7 @@ struct XMLStoreWriter {
     case .null: return "null"
     case .boolean(let flag): return "\(flag)"
     case .integer(let integer): return "\(integer)"
-    case .real(let double): return "\(double)"
+    case .real(let double, _): return "\(double)"
     case .text(let text), .field(let text):
       return (try? JSONOutput.line([text]).dropFirst().dropLast()).map(String.init) ?? ""
     case .list, .object: return "null"
@@ -130,7 +130,7 @@ struct XMLStoreWriter {
     case .null, .list, .object: return nil
     case .boolean(let flag): text = flag ? "1" : "0"
     case .integer(let integer): text = "\(integer)"
-    case .real(let double): text = type == .date ? String(format: "%.20f", double) : "\(double)"
+    case .real(let double, _): text = type == .date ? String(format: "%.20f", double) : "\(double)"
     case .text(let words), .field(let words): text = type == .string ? escaped(words) : words
     }
     switch type {

@@ -122,11 +122,15 @@ import Testing
     let queue = BoundedQueue<Int>(capacity: 2)
     let pushed = Counter()
     let writer = try Worker { while true { try queue.push(pushed.next()) } }
-    usleep(30_000)
-    #expect(pushed.current == 3)
+    /// What it has pushed once it pushes no more.
+    func settled(_ count: Int) -> Int {
+      for _ in 0..<1000 where pushed.current < count { usleep(30_000) }
+      usleep(30_000)
+      return pushed.current
+    }
+    #expect(settled(3) == 3)
     #expect(try queue.pop() == 1)
-    usleep(30_000)
-    #expect(pushed.current == 4)
+    #expect(settled(4) == 4)
     queue.abort(Failure(stage: "abort"))
     #expect(writer.join() as? Failure == Failure(stage: "abort"))
     #expect(throws: Failure.self) { try queue.pop() }

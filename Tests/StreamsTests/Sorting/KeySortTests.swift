@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Streams
@@ -30,6 +31,35 @@ import Testing
     var found: [[UInt8]] = []
     try sorter.drain { found.append([UInt8]($0)) }
     #expect(found == keys.sorted { $0.lexicographicallyPrecedes($1) })
+  }
+
+  @Test("A sorter that keeps its file goes on from its runs: what was written to it since does not count")
+  func continued() throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("sort-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var random = SeededGenerator(seed: 4600)
+    // In order at first, so that one run continues another; then the same from the beginning, and in any order.
+    let ordered = (0..<4000).map { withUnsafeBytes(of: UInt64($0).bigEndian) { [UInt8]($0) } }
+    let keys = ordered + ordered + (0..<2000).map { _ in Keys.fewValues.make(0, &random) }
+    func sorter() -> ExternalSorter {
+      ExternalSorter(memoryBytes: 1 << 15, path: path, fileSystem: LocalFileSystem(), keepsFile: true)
+    }
+    for cut in [0, 1, 3999, 5000, 9000, keys.count] {
+      var state = ByteWriter()
+      let first = sorter()
+      for key in keys[..<cut] { try key.withUnsafeBytes { try first.add($0) } }
+      try first.encode(into: &state)
+      try first.sync()
+      for key in keys[cut...] { try key.withUnsafeBytes { try first.add($0) } }
+      var (reader, all, found) = (ByteReader(state.bytes, subject: "runs"), [[UInt8]](), [[UInt8]]())
+      try first.drain { all.append([UInt8]($0)) }
+      let second = sorter()
+      try second.restore(from: &reader)
+      try reader.finish()
+      for key in keys[cut...] { try key.withUnsafeBytes { try second.add($0) } }
+      try second.drain { found.append([UInt8]($0)) }
+      #expect(found == all && all == keys.sorted { $0.lexicographicallyPrecedes($1) }, "\(cut)")
+    }
   }
 
   @Test(

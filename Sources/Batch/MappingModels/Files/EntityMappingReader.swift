@@ -21,12 +21,14 @@ struct EntityMappingReader {
     _ bare: EntityMapping, by fields: [String: MappingNode], at node: MappingNode
   ) throws -> EntityMapping {
     var mapping = bare
+    node.faults?.entity = mapping.name
+    defer { node.faults?.entity = nil }
     do {
       mapping.takesSubentities = try fields["subentities"]?.flag("subentities") ?? false
       guard mapping.sourceEntity != nil || !mapping.takesSubentities else {
         throw node.failure("subentities are those of a source entity", "Add the key from")
       }
-      try filter(fields, at: node, of: &mapping)
+      try node.attempt { try filter(fields, at: node, of: &mapping) }
       for (key, value) in try fields["userInfo"]?.pairs("userInfo") ?? [] {
         mapping.userInfo[key] = try value.text(key)
       }
@@ -36,7 +38,10 @@ struct EntityMappingReader {
       if mapping.rules != nil, mapping.policyClassName != nil {
         throw node.failure("an entity mapping has a policy and rules", "Put the rules into the policy, or leave it out")
       }
-      if mapping.rules != nil, mapping.sourceEntity == nil || mapping.destinationEntity == nil {
+      // A key that could not be read may be the one that is missing.
+      if node.faults?.isEmpty != false, mapping.rules != nil,
+        mapping.sourceEntity == nil || mapping.destinationEntity == nil
+      {
         throw node.failure("objects are made for each object of a source entity", "Add the key from")
       }
     } catch var error as BatchError {
@@ -104,7 +109,8 @@ struct EntityMappingReader {
     let count = max(from.count, to.count)
     guard from.isEmpty || to.count < 2 || from.count == to.count else {
       throw node.failure(
-        "from names \(from.count) entities, and to \(to.count)", "Name one in to for each in from, one for all, or none"
+        "from names \(from.count.counted("entity", "entities")), and to \(to.count)",
+        "Name one in to for each in from, one for all, or none"
       )
     }
     guard count == 1 || name == nil else {

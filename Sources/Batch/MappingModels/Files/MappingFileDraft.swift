@@ -28,7 +28,9 @@ extension MappingFileWriter {
       lines += needs.map { comment("To do: \($0.text)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
       lines += dropped(mapping, source: source, version: title(destination)).map(comment)
-      lines += draft(mapping, Open(problems, needs))
+      let open = Open(problems, needs, emptied: emptied(mapping, by: inference.problems, in: destination))
+      lines += open.emptied.sorted().map { comment("\(mapping.destinationEntity ?? "").\($0) is set by its inverse.") }
+      lines += draft(mapping, open)
     }
     let known = Set(mappings.compactMap(\.destinationEntity))
     for problem in inference.problems where known.isDisjoint(with: problem.entities) {
@@ -88,22 +90,41 @@ extension MappingFileWriter {
     }
   }
 
+  /// To-one relationships whose inverse has become a to-one that is still to be decided: it will set both sides.
+  private static func emptied(
+    _ mapping: EntityMapping, by problems: [InferenceProblem], in destination: ManagedObjectModel
+  ) -> Set<String> {
+    guard mapping.sourceEntity != nil, let entity = mapping.destinationEntity else { return [] }
+    let decided = Set(
+      problems.filter { $0.kind == .toOne }.flatMap { problem in
+        problem.entities.flatMap { owner in
+          problem.properties.compactMap { destination.relationship($0, of: owner) }
+            .filter { destination.isKind(entity, of: $0.destinationEntity) }.compactMap(\.inverseName)
+        }
+      })
+    return decided.filter { destination.relationship($0, of: entity)?.isToMany == false }
+  }
+
   /// What has to be named in a draft although no value follows.
   private struct Open {
-    /// Attributes that wait for a decision, and why.
+    /// Properties that wait for a decision, and why.
     var undecided: [String: String] = [:]
+    /// Relationships that are null, because their inverses set them.
+    var emptied: Set<String>
     /// Other properties with a problem, which are mapped by name until it is solved.
     var conflicts: Set<String> = []
 
-    init(_ problems: [InferenceProblem], _ needs: [Need]) {
+    init(_ problems: [InferenceProblem], _ needs: [Need], emptied: Set<String>) {
+      self.emptied = emptied
       for need in needs { undecided[need.name] = need.undecided }
       for problem in problems {
-        if problem.kind == .type {
+        if problem.kind == .type || problem.kind == .toOne {
           for name in problem.properties { undecided[name] = problem.reason }
         } else {
           conflicts.formUnion(problem.properties)
         }
       }
+      self.emptied.subtract(undecided.keys)
     }
   }
 
@@ -137,6 +158,7 @@ extension MappingFileWriter {
       if let reason = open.undecided[mapping.name] {
         return "  \(quoted(mapping.name)): { undecided: \(quoted(reason)) }"
       }
+      if open.emptied.contains(mapping.name) { return "  \(quoted(mapping.name)): null" }
       return mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
         ?? (open.conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)
     }

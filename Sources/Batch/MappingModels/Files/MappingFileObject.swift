@@ -12,6 +12,9 @@ package struct MappingFileObject {
     self.keys = keys
   }
 
+  /// Whether its keys are read each by itself.
+  var isLarge: Bool { ["file", "entity"].contains(definition) }
+
   package var allowed: String { "Allowed are \(keys.joined(separator: ", "))" }
 
   static let file = MappingFileObject(
@@ -36,7 +39,7 @@ package struct MappingFileObject {
     ])
   static let removal = MappingFileObject(title: "a removal", definition: "removal", keys: ["when", "reason"])
   static let target = MappingFileObject(
-    title: "a target", definition: "target", keys: ["find", "by", "last", "target", "when"])
+    title: "a target", definition: "target", keys: ["find", "by", "last", "target", "take", "when", "undecided"])
   static let value = MappingFileObject(
     title: "a value", definition: "value",
     keys: [

@@ -32,34 +32,62 @@ struct MappingFileReader {
     try tables(try MappingDocument.read(path).fields(.file)["tables"]).map(\.file)
   }
 
-  private mutating func model(_ root: MappingNode) throws -> MappingModel {
+  /// Throws all that is wrong with the file, as far as it can be read on.
+  private mutating func model(_ document: MappingNode) throws -> MappingModel {
+    var root = document
+    let faults = MappingFaults()
+    root.faults = faults
     let fields = try root.fields(.file)
-    for table in try Self.tables(fields["tables"]) {
+    let isWhole = faults.isEmpty
+    try root.attempt { try readTables(fields["tables"]) }
+    var model = MappingModel(name: name, entityMappings: [])
+    try root.attempt {
+      guard let from = fields["from"], let to = fields["to"] else {
+        // A misspelt key says more.
+        guard isWhole else { return }
+        throw root.failure("the file does not say which versions it leads from and to", "Add the keys from and to")
+      }
+      (model.sourceModelName, model.sourceChecksum, model.sourceHashes) = try version(from)
+      (model.destinationModelName, model.destinationChecksum, model.destinationHashes) = try version(to)
+    }
+    try root.attempt { model.destination = try fields["destination"].map(LoadDestination.init) }
+    try root.attempt { model.mapsOthers = try fields["others"]?.flag("others") ?? false }
+    try root.attempt {
+      guard let entities = fields["entities"] else {
+        guard isWhole else { return }
+        throw root.failure("the file has no entities", "Add the key entities, a list")
+      }
+      model.entityMappings = try mappings(entities)
+    }
+    try faults.throwAny()
+    return model
+  }
+
+  private mutating func readTables(_ node: MappingNode?) throws {
+    // What looks something up in a table that cannot be read is no fault by itself.
+    for (name, _) in node?.entries ?? [] {
+      tables[name] = MappingTable(name: name, entries: [:], digest: [])
+    }
+    for table in try Self.tables(node) {
       let file = ((path as NSString).deletingLastPathComponent as NSString).appendingPathComponent(table.file)
       tables[table.name] = try TableReader.read(file, name: table.name, key: table.key, value: table.value)
     }
-    guard let entities = fields["entities"] else {
-      throw root.failure("the file has no entities", "Add the key entities, a list")
-    }
-    var mappings: [EntityMapping] = []
+  }
+
+  private func mappings(_ entities: MappingNode) throws -> [EntityMapping] {
+    var found: [EntityMapping] = []
     for node in try entities.list("entities") {
-      for mapping in try EntityMappingReader(tables: tables).read(node) {
-        guard !mappings.contains(where: { $0.name == mapping.name }) else {
-          throw node.failure(
-            "another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
+      try node.attempt {
+        for mapping in try EntityMappingReader(tables: tables).read(node) {
+          guard !found.contains(where: { $0.name == mapping.name }) else {
+            throw node.failure(
+              "another entity mapping has the name \(mapping.name)", "Give one of them a name with the key name")
+          }
+          found.append(mapping)
         }
-        mappings.append(mapping)
       }
     }
-    var model = MappingModel(name: name, entityMappings: mappings)
-    guard let from = fields["from"], let to = fields["to"] else {
-      throw root.failure("the file does not say which versions it leads from and to", "Add the keys from and to")
-    }
-    model.destination = try fields["destination"].map(LoadDestination.init)
-    model.mapsOthers = try fields["others"]?.flag("others") ?? false
-    (model.sourceModelName, model.sourceChecksum, model.sourceHashes) = try version(from)
-    (model.destinationModelName, model.destinationChecksum, model.destinationHashes) = try version(to)
-    return model
+    return found
   }
 
   private func version(_ node: MappingNode) throws -> (name: String?, checksum: String?, hashes: [String: [UInt8]]) {

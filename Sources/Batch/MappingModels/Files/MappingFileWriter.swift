@@ -94,7 +94,7 @@ public enum MappingFileWriter {
   }
 
   /// A text as YAML: plain where it cannot be taken for anything else.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     let isPlain =
       text.utf8.allSatisfy {
         ($0 >= 48 && $0 < 58) || ($0 | 32 >= 97 && $0 | 32 <= 122) || [32, 36, 46, 95].contains($0)

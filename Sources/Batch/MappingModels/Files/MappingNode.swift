@@ -13,6 +13,12 @@ package struct MappingNode {
 
   let node: Node
   package let path: String
+  /// Where errors are kept, so that reading goes on; nil if the first one ends it.
+  var faults: MappingFaults?
+
+  init(node: Node, path: String, faults: MappingFaults? = nil) {
+    (self.node, self.path, self.faults) = (node, path, faults)
+  }
 
   package var line: Int { node.mark?.line ?? 1 }
 
@@ -20,12 +26,12 @@ package struct MappingNode {
     BatchError(.badMapping, "line \(line): \(message)", hint: hint, path: path)
   }
 
-  private func inner(_ node: Node) -> MappingNode { MappingNode(node: node, path: path) }
+  private func inner(_ node: Node) -> MappingNode { MappingNode(node: node, path: path, faults: faults) }
 
   /// The keys and what stands under them, in the order of the file; no key twice. Nil if there is no mapping.
   package var entries: [(name: String, node: MappingNode)]? {
     guard let mapping = node.mapping else { return nil }
-    return mapping.map { ($0.key.scalar?.string ?? "", MappingNode(node: $0.value, path: path)) }
+    return mapping.map { ($0.key.scalar?.string ?? "", inner($0.value)) }
   }
 
   /// The elements of a list; nil if there is none.
@@ -34,14 +40,21 @@ package struct MappingNode {
   /// What stands under the keys of an object. Unknown keys are errors.
   package func fields(_ object: MappingFileObject) throws -> [String: MappingNode] {
     guard let entries else { throw failure("\(object.title) has to be keys and values", object.allowed) }
-    var found: [String: MappingNode] = [:]
+    var (found, unknown): ([String: MappingNode], [BatchError]) = ([:], [])
     for (name, node) in entries {
-      guard object.keys.contains(name) else {
+      if object.keys.contains(name) {
+        found[name] = node
+      } else {
         let near = NearName.question(name, in: object.keys)
-        throw node.failure("\(object.title) has no key \(name)\(near)", object.allowed)
+        unknown.append(node.failure("\(object.title) has no key \(name)\(near)", object.allowed))
       }
-      found[name] = node
     }
+    guard let last = unknown.last else { return found }
+    guard let faults else { throw unknown[0] }
+    unknown.dropLast().forEach(faults.add)
+    // What stands under the other keys of a small object would be another fault by the missing one.
+    guard object.isLarge else { throw last }
+    faults.add(last)
     return found
   }
 

@@ -16,7 +16,7 @@ struct RuleDateReader {
         "\(form) needs format" + (form == "date" ? ", or epoch and unit" : ""),
         form == "date"
           ? "For example format: yyyy-MM-dd for a text; epoch: unix, unit: ms for a number; a constant is 2024-05-01T12:00:00Z"
-          : "For example yyyy-MM-dd")
+          : "For example format: yyyy-MM-dd; a number as a text is { cast: $source.NAME, to: text }")
     }
     var offset = 0
     if let zone = fields["zone"] {

@@ -27,7 +27,7 @@ struct RuleReader {
   func read(_ fields: [String: MappingNode], into mapping: inout EntityMapping) throws {
     var rules = MappingRules()
     for (name, node) in try properties(fields["attributes"]) {
-      let value = node.isSame ? nil : try values.property(node)
+      guard let value = try node.attempt({ node.isSame ? nil : try values.property(node) }) else { continue }
       switch value {
       case nil: mapping.attributeMappings.append(PropertyMapping(name: name))
       case .expression(let expression) where !expression.usesItem:
@@ -36,19 +36,33 @@ struct RuleReader {
       }
     }
     for (name, node) in try properties(fields["relationships"]) {
-      if node.entries != nil {
-        rules.relationships.append(RuleRelationship(name: name, target: try targets.read(node)))
-      } else {
-        let expression = try node.isSame ? nil : values.expression(node)
-        mapping.relationshipMappings.append(PropertyMapping(name: name, valueExpression: expression))
+      try node.attempt {
+        if node.entries != nil {
+          rules.relationships.append(RuleRelationship(name: name, target: try targets.read(node)))
+        } else {
+          let expression = try node.isSame ? nil : values.expression(node)
+          mapping.relationshipMappings.append(PropertyMapping(name: name, valueExpression: expression))
+        }
       }
     }
-    for node in try fields["objects"]?.list("objects") ?? [] {
-      let known = rules.objects.compactMap(\.givenName)
-      guard let rule = try object(node, userInfo: mapping.userInfo, known: known) else { continue }
-      rules.objects.append(rule)
-    }
+    rules.objects = try objects(fields["objects"], userInfo: mapping.userInfo)
     if !rules.isEmpty { mapping.rules = rules }
+  }
+
+  private func objects(_ node: MappingNode?, userInfo: [String: String]) throws -> [ObjectRule] {
+    var found: [ObjectRule] = []
+    // Of rules that cannot be read, too, so that later ones are not faults by them.
+    var names: [String] = []
+    for node in try node?.list("objects") ?? [] {
+      guard let rule = try node.attempt({ try object(node, userInfo: userInfo, known: names) }) else {
+        names += node.entries?.filter { $0.name == "as" }.compactMap { $0.node.node.scalar?.string } ?? []
+        continue
+      }
+      guard let rule else { continue }
+      found.append(rule)
+      names += [rule.givenName].compactMap(\.self)
+    }
+    return found
   }
 
   /// Keys and values; a list of names stands for properties that are mapped by name.
@@ -124,6 +138,6 @@ extension MappingNode {
   fileprivate var same: MappingNode {
     var scalar = node.scalar ?? .init("")
     scalar.string = RuleReader.same
-    return MappingNode(node: .scalar(scalar), path: path)
+    return MappingNode(node: .scalar(scalar), path: path, faults: faults)
   }
 }

@@ -10,18 +10,20 @@ struct RuleTargetReader {
     let pairs = try node.pairs("by")
     guard pairs.count == 1 else { throw node.failure("by has to be one attribute and its value") }
     let value = try values.read(pairs[0].node)
-    if let kind = value.perRowKinds.first {
+    if let words = value.newInEachRow.first?.words {
       throw pairs[0].node.failure(
-        "\(kind): per-row is new for each row, so by \(pairs[0].name) finds no object",
+        "\(words) is new for each row, so by \(pairs[0].name) finds no object",
         "Give by an attribute whose value the object has, and set \(pairs[0].name) in attributes")
     }
     return RuleAttribute(name: pairs[0].name, value: value)
   }
 
-  /// `$destination`, `$item`, `$source.name`, `$item.name`, `$name`, or keys: `find` and `by`, or `target`, and `when`.
+  /// `$destination`, `$item`, `$source.name`, `$item.name`, `$name`, or keys: `find` and `by`, or `target` and `take`,
+  /// and `when`; or `undecided` alone.
   func read(_ node: MappingNode) throws -> RuleTarget {
     guard node.entries != nil else { return try plain(node) }
     let fields = try node.fields(.target)
+    if let reason = fields["undecided"], fields.count == 1 { return .undecided(try reason.text("undecided")) }
     guard let when = fields["when"] else { return try unconditional(fields, node) }
     return .when(try RuleReader.predicate(when), try unconditional(fields, node))
   }
@@ -29,14 +31,22 @@ struct RuleTargetReader {
   private func unconditional(_ fields: [String: MappingNode], _ node: MappingNode) throws -> RuleTarget {
     if let target = fields["target"] {
       guard fields["find"] == nil, fields["by"] == nil, fields["last"] == nil else {
-        throw node.failure("target goes with when alone")
+        throw node.failure("target goes with take and when alone")
       }
-      return try plain(target)
+      return try fields["take"].map { .one(try plain(target), takesLast: try takesLast($0)) } ?? plain(target)
     }
     guard let entity = fields["find"], let by = fields["by"] else {
-      throw node.failure("a target needs find and by, or target and when")
+      throw node.failure("a target needs find and by, or target with take or when")
     }
     return .found(entity: try entity.text("find"), try key(by), takesLast: try fields["last"]?.flag("last") ?? false)
+  }
+
+  private func takesLast(_ node: MappingNode) throws -> Bool {
+    switch try node.text("take") {
+    case "first": return false
+    case "last": return true
+    default: throw node.failure("take has to be first or last")
+    }
   }
 
   /// What an expression means.

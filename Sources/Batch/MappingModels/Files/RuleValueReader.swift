@@ -150,6 +150,9 @@ struct RuleValueReader {
       return .perRow(.date)
     }
     if isBare, let constant = RuleDateReader.constant(text) { return .expression(.date(constant)) }
+    if isBare, text.prefixMatch(of: /\d+-\d+-\d+/) != nil {
+      throw operand.failure("there is no date \(text)", "Write it as 2024-05-01, or 2024-05-01T12:00:00Z")
+    }
     guard fields["epoch"] == nil, fields["unit"] == nil else {
       if let stray = fields["format"] ?? fields["zone"] {
         throw stray.failure("date takes format and zone for texts, or epoch and unit for numbers")
@@ -202,7 +205,11 @@ struct RuleValueReader {
     guard let node else { throw owner.failure("lookup needs in, the name of a table") }
     let name = try node.text("in")
     guard let table = tables[name] else {
-      throw node.failure("there is no table \(name)", "The file has \(tables.keys.sorted().joined(separator: ", "))")
+      throw node.failure(
+        "there is no table \(name)",
+        tables.isEmpty
+          ? "Name it at the top of the file: tables: { \(name): { file: Table.csv, key: code, value: name } }"
+          : "The file has \(tables.keys.sorted().joined(separator: ", "))")
     }
     return table
   }

@@ -25,7 +25,7 @@ enum TableReader {
     for (index, row) in rows.enumerated() where row != [""] {
       guard row.count == headings.count else {
         throw BatchError(
-          .badMapping, "row \(index + 2) has \(row.count) columns instead of \(headings.count)", path: path)
+          .badMapping, "row \(index + 2) has \(row.count.counted("column")) instead of \(headings.count)", path: path)
       }
       guard entries.updateValue(row[columns[1]], forKey: row[columns[0]]) == nil else {
         throw BatchError(.badMapping, "row \(index + 2) has a key that another row has", path: path)

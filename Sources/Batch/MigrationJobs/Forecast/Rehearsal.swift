@@ -31,12 +31,18 @@ struct Rehearsal {
   private static let fixedSeconds = 0.033
   private static let fixedSecondsOfStep = 0.018
   private static let fixedSecondsOfProof = 0.01
+  /// Seconds of a file or folder that is copied, beside its wait for the disk: measured there, too.
+  private static let secondsOfCopy = 0.0002
+  /// Reads of look-ups of a whole store, as a part of those of a sample for as many rows: more names of a sample are new.
+  /// Measured with 200,000 and a million names.
+  private static let readsOfLookups = 0.25
   /// What the proof takes beside, measured: buffers, and bitmaps of keys.
   private static let proofMemory: UInt64 = 5 << 20
 
   /// Throws what a run would throw over these rows, and `refused` if they make more than memory is taken for.
   func run(_ source: StoreReader) throws -> MigrationForecast {
-    let disk = MemoryDisk(limit: Int(sampleBytes * 8))
+    // Tables are read ahead, but a row waits for its look-ups.
+    let disk = MemoryDisk(limit: Int(sampleBytes * 8), counting: ".lookup.")
     do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
       throw BatchError(
         .refused, "the rehearsal's rows make more than it takes memory for", path: source.path, cause: error)
@@ -45,18 +51,18 @@ struct Rehearsal {
 
   private func run(_ source: StoreReader, _ disk: MemoryDisk) throws -> MigrationForecast {
     var (reader, tableRows, sampled): (StoreReader, [UInt32: Double], UInt64) = (source, [:], 0)
-    var steps: [MigrationForecast.Step] = []
+    var (steps, secondsOfPlans): ([MigrationForecast.Step], Double) = ([], 0)
+    let speed = DiskSpeed.measure(in: directory)
     for (index, step) in plan.steps.enumerated() {
-      let files = StepFiles(prefix: "rehearsal/step-\(index + 1)", fileSystem: disk, budget: memory)
-      let stepPlan = try StepPlan(
-        step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras,
-        validation: validation)
+      let files = files(number: index + 1, of: step, source, disk)
+      let (stepPlan, seconds) = try stepPlan(step, reader: reader, files: files)
+      secondsOfPlans += seconds
       var pieces: [UInt32: RowSample] = [:]
       if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
       let rehearsal = StepRehearsal(samples: pieces)
       let done = try run(
         stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: index + 1 == plan.steps.count,
-        source: source)
+        source: source, disk: disk)
       let forecast = StepForecast(stepPlan, rehearsal: rehearsal, state: done.state, tableRows: tableRows)
       if index == 0 { sampled = done.state.rowsRead }
       if reader !== source {
@@ -66,19 +72,45 @@ struct Rehearsal {
       reader = try StoreReader(path: done.path, fileSystem: disk, locking: .none)
       let bytes = try ForeseenBytes(reader, forecast: forecast, layout: stepPlan.layout)
       tableRows = bytes.tableRows
-      steps.append(done.step(forecast, bytes: bytes, plan: stepPlan))
+      steps.append(done.step(forecast, bytes: bytes, plan: stepPlan, readSeconds: readSeconds(step, speed)))
     }
     let held = disk.peak
     let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
     if reader !== source { reader.close() }
-    return forecast(steps, proof: proof, sampled: sampled, held: held)
+    return forecast(
+      steps, proof: proof, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed, sampled: sampled,
+      share: share(of: source), held: held)
+  }
+
+  /// A step's plan, and the seconds that it took.
+  private func stepPlan(_ step: MigrationStep, reader: StoreReader, files: StepFiles) throws -> (StepPlan, Double) {
+    let begin = ContinuousClock.now
+    let plan = try StepPlan(
+      step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras, validation: validation)
+    return (plan, (ContinuousClock.now - begin) / .seconds(1))
+  }
+
+  private func files(number: Int, of step: MigrationStep, _ source: StoreReader, _ disk: MemoryDisk) -> StepFiles {
+    StepFiles(
+      prefix: "rehearsal/step-\(number)", fileSystem: disk,
+      budget: memory.sample(share(of: source), lookups: !isByRules(step)))
+  }
+
+  /// Names that rules look up are numbered by a run: it has enough memory for them.
+  private func isByRules(_ step: MigrationStep) -> Bool {
+    step.mappingModels.contains { $0.entityMappings.contains { $0.rules != nil } }
+  }
+
+  /// Seconds that a run takes for a read of a look-up of the trial.
+  private func readSeconds(_ step: MigrationStep, _ speed: DiskSpeed?) -> Double {
+    isByRules(step) ? 0 : (speed?.readSeconds ?? 0) * Self.readsOfLookups
   }
 
   private func forecast(
-    _ steps: [MigrationForecast.Step], proof: RehearsedProof?, sampled: UInt64, held: Int
+    _ steps: [MigrationForecast.Step], proof: RehearsedProof?, fixed: Double, speed: DiskSpeed?, sampled: UInt64,
+    share: Double, held: Int
   ) -> MigrationForecast {
     let sizes = steps.map { Double($0.bytes) }
-    let speed = DiskSpeed.measure(in: directory)
     // A step's input stays until the next step is done, and so does the one before.
     let peak =
       sizes.indices.map { index in
@@ -97,12 +129,11 @@ struct Rehearsal {
         proved($0, bytes: sizes.last ?? 0, beside: used, hands: hands, writing: writing) + Self.fixedSecondsOfProof
           * slowness
       } ?? 0
-    let fixed = fixed(steps: steps.count, speed)
     let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     return MigrationForecast(
       steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk),
       peakDisk: Foreseen.whole(peak),
-      peakMemory: peakMemory(steps, held: held), fixedSeconds: fixed, diskSpeed: speed,
+      peakMemory: peakMemory(steps, share: share, held: held), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
   }
 
@@ -110,7 +141,9 @@ struct Rehearsal {
   private func fixed(steps: Int, _ speed: DiskSpeed?) -> Double {
     let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps + copies.names) * (speed?.latency ?? 0)
     let copied = speed.map { Double(copies.bytes) / $0.copiedPerSecond } ?? 0
-    let own = Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1))
+    let own =
+      Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1)) + Self.secondsOfCopy
+      * Double(copies.names)
     return planning + waits + copied + ProcessorSpeed.slowness * own
   }
 
@@ -127,21 +160,31 @@ struct Rehearsal {
   }
 
   /// What this process took, without the files in memory; and what index entries take that wait for the sorting.
-  private func peakMemory(_ steps: [MigrationForecast.Step], held: Int) -> UInt64 {
+  private func peakMemory(_ steps: [MigrationForecast.Step], share: Double, held: Int) -> UInt64 {
     let own = UInt64(clamping: Int64(clamping: ProcessMemory.peak) - Int64(held))
-    func sorted(_ bytes: UInt64) -> UInt64 { min(bytes, UInt64(memory.sortBytes)) }
-    let entries = steps.last.map { sorted($0.indexBytes) - sorted(min($0.indexBytes, $0.sampledIndexBytes)) } ?? 0
-    return own + entries + (verification == .none ? 0 : Self.proofMemory)
+    let entries = steps.last.map { step in
+      let sorted = min(step.indexBytes, UInt64(memory.sortBytes))
+      return sorted - min(sorted, step.sampledIndexBytes, UInt64(memory.sample(share).sortBytes))
+    }
+    return own + (entries ?? 0) + (verification == .none ? 0 : Self.proofMemory)
+  }
+
+  private func bytes(of source: StoreReader) -> Double {
+    Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
+  }
+
+  /// The part of a store that is read: most of it is all of it.
+  private func share(of source: StoreReader) -> Double {
+    let share = sampleBytes / max(1, bytes(of: source))
+    return share < 0.4 ? share : 1
   }
 
   /// Pieces of large tables, and how many rows these have.
   private func samples(_ plan: StepPlan, _ source: StoreReader) throws -> ([UInt32: RowSample], [UInt32: Double]) {
-    let bytes = Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
-    let share = sampleBytes / max(1, bytes)
     // More rows than fit into the file are none of a sound store's.
-    let most = bytes / 4
+    let (share, most) = (share(of: source), bytes(of: source) / 4)
     var (pieces, tableRows): ([UInt32: RowSample], [UInt32: Double]) = ([:], [:])
-    guard share < 0.4 else { return (pieces, tableRows) }
+    guard share < 1 else { return (pieces, tableRows) }
     let counted = counted(plan.origin)
     for origin in plan.units.compactMap(plan.origin) where pieces[origin.root] == nil && !origin.isWithoutRowid {
       let table = try TreeEstimate(root: origin.root, in: source.snapshot, pages: 128)
@@ -168,9 +211,9 @@ struct Rehearsal {
 
   private func run(
     _ plan: StepPlan, reader: StoreReader, files: StepFiles, rehearsal: StepRehearsal, isLast: Bool,
-    source: StoreReader
+    source: StoreReader, disk: MemoryDisk
   ) throws -> RehearsedStep {
-    let clock = RehearsalClock()
+    let (clock, reads) = (RehearsalClock(), disk.reads)
     let target = plan.step.destination
     let job = StepJob(
       reader: reader, plan: plan, path: files.path("sqlite"), files: files,
@@ -181,6 +224,6 @@ struct Rehearsal {
       keepsDigests: isLast && verification != .none, rehearsal: rehearsal
     ) { state, _ in clock.note(state.phase) }
     let state = try StepRunner(job, restart: nil).run()
-    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock)
+    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock, reads: disk.reads - reads)
   }
 }

@@ -35,26 +35,33 @@ struct StepForecast {
     guard let first = marks.first, let last = marks.last, marks.count > 1 else { return }
     let half = marks.min { $0.distance(to: last.rowsRead / 2) < $1.distance(to: last.rowsRead / 2) } ?? last
     let all = Double(last.rowsRead) * factor
-    var unitSeconds = last.seconds * factor
-    if last.rowsRead > half.rowsRead, half.rowsRead > 0 {
-      // What the beginning of a unit takes is not for every row.
-      let perRow = (last.seconds - half.seconds) / Double(last.rowsRead - half.rowsRead)
-      unitSeconds = last.seconds + perRow * (all - Double(last.rowsRead))
-    }
-    var written = 0.0
+    var (written, sampled) = (0.0, 0.0)
     for (table, name) in plan.tableNames.enumerated() {
       let growth = TableGrowth(table, first: first, half: half, last: last, plan: plan)
       let found = growth.foreseen(all: all)
       rows[name] = (rows[name] ?? Foreseen(0)) + found
       made[name, default: 0] += growth.sampled
       written += Double(found.likely)
+      sampled += Double(growth.sampled)
     }
+    // Rows behind the sample that find what others have made write less.
+    let more = sampled * (all / Double(max(1, last.rowsRead)) - 1)
+    let share = more > 0 ? min(1, max(0, (written - sampled) / more)) : 1
+    let unitSeconds = last.seconds + Self.perRow(half, last) * (all - Double(last.rowsRead)) * share
     sampleSeconds += last.seconds
     seconds += unitSeconds
     parts.append(
       MigrationForecast.Part(
         name: Self.name(unit, plan), rowsRead: Foreseen.whole(all),
         rowsWritten: Foreseen.whole(written), seconds: unitSeconds))
+  }
+
+  /// Seconds of a row. What the beginning of a unit takes is not for every row.
+  private static func perRow(_ half: StepRehearsal.Mark, _ last: StepRehearsal.Mark) -> Double {
+    guard last.rowsRead > half.rowsRead, half.rowsRead > 0 else {
+      return last.seconds / Double(max(1, last.rowsRead))
+    }
+    return (last.seconds - half.seconds) / Double(last.rowsRead - half.rowsRead)
   }
 
   /// The mapping model whose rows a unit reads, or what the unit is about.

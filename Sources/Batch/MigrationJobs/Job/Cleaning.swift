@@ -16,12 +16,17 @@ extension MigrationJob {
       /// Of a directory that would be removed, every file in it; nil otherwise.
       public var files: [String]?
 
-      init(path: String, reason: String, bytes: UInt64) { (self.path, self.reason, self.bytes) = (path, reason, bytes) }
+      package init(path: String, reason: String, bytes: UInt64) {
+        (self.path, self.reason, self.bytes) = (path, reason, bytes)
+      }
     }
     /// What was removed, or would be.
     public var removed: [Item] = []
     /// What stays.
     public var kept: [Item] = []
+
+    /// Nothing.
+    package init() {}
   }
 
   /// Removes what ended runs left in a directory, or beside one store: working files of runs that nobody can resume,
@@ -34,7 +39,7 @@ extension MigrationJob {
   ///     store is touched.
   ///   - limit: how many backups of each store stay; nil leaves all.
   ///   - setAside: how many stores that rollbacks set aside stay, of each store; nil leaves all.
-  ///   - reports: remove what stays of finished runs for their reports, too.
+  ///   - reports: remove what stays of finished runs for their reports, too, and their lists of rejected objects.
   ///   - dryRun: only look.
   /// - Throws: ``BatchError`` with its effect: `unknown` if something was removed before.
   public func clean(
@@ -63,8 +68,9 @@ extension MigrationJob {
     let directory = try JobDirectory.resolve(isDirectory ? path : FilePaths.directory(of: path))
     let store = isDirectory ? nil : try JobDirectory.resolve(path)
     for name in try fileSystem.list(directory) {
-      guard let destination = Self.destination(ofJob: name, in: directory), store.map({ $0 == destination }) ?? true,
-        try fileSystem.statusOfName(FilePaths.join(directory, name))?.isDirectory == true
+      let path = FilePaths.join(directory, name)
+      guard let destination = JobDirectory.destination(ofFolder: path, suffix: ".godwit"),
+        store.map({ $0 == destination }) ?? true, try fileSystem.statusOfName(path)?.isDirectory == true
       else { continue }
       try cleanRun(
         try JobDirectory(destination: destination), command: all ? .cleanAll : .clean, dryRun: dryRun, report: &report)
@@ -72,40 +78,17 @@ extension MigrationJob {
     for (kind, limit) in [(StoreBackup.Kind.replaced, limit), (.setAside, setAside)] {
       try cleanBackups(directory, store: store, kind: kind, limit: limit, dryRun: dryRun, report: &report)
     }
+    // Records know the lists of loads.
+    try cleanRejects(directory, store: store, all: reports, dryRun: dryRun, report: &report)
     try cleanRecords(directory, store: store, all: reports, dryRun: dryRun, report: &report)
-  }
-
-  private static func destination(ofJob name: String, in directory: String, suffix: String = ".godwit") -> String? {
-    guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else { return nil }
-    return FilePaths.join(directory, String(name.dropFirst().dropLast(suffix.count)))
-  }
-
-  private func cleanRecords(
-    _ directory: String, store: String?, all: Bool, dryRun: Bool, report: inout CleanReport
-  ) throws {
-    for name in try fileSystem.list(directory) {
-      let path = FilePaths.join(directory, name)
-      guard let destination = Self.destination(ofJob: name, in: directory, suffix: ".godwit-report"),
-        store.map({ $0 == destination }) ?? true, let status = try fileSystem.statusOfName(path), status.isRegularFile
-      else { continue }
-      let isAlone = try fileSystem.statusOfName(destination) == nil
-      let reason = "record of a migration\(isAlone ? " whose store is gone" : "")"
-      let item = CleanReport.Item(path: path, reason: reason, bytes: status.size)
-      guard all || isAlone else {
-        report.kept.append(item)
-        continue
-      }
-      report.removed.append(item)
-      if !dryRun { try fileSystem.remove(path) }
-    }
   }
 
   private func cleanRun(_ job: JobDirectory, command: LifeCommand, dryRun: Bool, report: inout CleanReport) throws {
     guard let (life, isUseless) = try judge(job, command) else { return }
-    let size = try bytes(job.path, depth: 0)
+    let size = try bytes(job.path)
     var item = CleanReport.Item(path: job.path, reason: reason(life, job: job, isUseless: isUseless), bytes: size)
     guard isUseless else { return report.kept.append(item) }
-    if dryRun { item.files = try files(job.path, depth: 0) }
+    if dryRun { item.files = try files(job.path) }
     report.removed.append(item)
     guard !dryRun else { return }
     guard let lease = try Lease.takeIfThere(in: job, fileSystem) else { return }
@@ -220,7 +203,8 @@ extension MigrationJob {
     return true
   }
 
-  private func files(_ path: String, depth: Int) throws -> [String] {
+  /// The files in a directory, and below it.
+  package func files(_ path: String, depth: Int = 0) throws -> [String] {
     guard depth < 8 else { return [path] }
     return try fileSystem.listIfThere(path).flatMap { name in
       let inner = FilePaths.join(path, name)
@@ -228,7 +212,8 @@ extension MigrationJob {
     }
   }
 
-  private func bytes(_ path: String, depth: Int) throws -> UInt64 {
+  /// The bytes of a file, or of those in a directory.
+  package func bytes(_ path: String, depth: Int = 0) throws -> UInt64 {
     guard depth < 8, let status = try fileSystem.statusOfName(path) else { return 0 }
     guard status.isDirectory else { return status.size }
     return try fileSystem.listIfThere(path).reduce(0) { try $0 + bytes(FilePaths.join(path, $1), depth: depth + 1) }

@@ -10,7 +10,7 @@ extension MigrationJob {
   /// - Throws: ``BatchError``: what a plan of the request would be refused for.
   public func finished(_ request: Request) throws -> Report? {
     guard let output = request.output, let report = try? self.report(output), report.outcome == .done,
-      report.present == .same || report.present == .written
+      report.form == nil, report.present == .same || report.present == .written
     else { return nil }
     return try BatchError.looking {
       let source = try JobDirectory.resolve(request.source)

@@ -135,6 +135,7 @@ extension MigrationJob {
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
     (run.origin, run.token) = (request.origin, token)
+    run.hold(by: request.heldBy)
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds
     case .bytes(let bytes): run.checkpointBytes = bytes

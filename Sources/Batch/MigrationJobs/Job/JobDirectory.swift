@@ -1,3 +1,4 @@
+import CoreDataStore
 import Glibc
 import RunSupport
 import Streams
@@ -22,11 +23,7 @@ public struct JobDirectory: Sendable, Equatable {
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public init(destination: String) throws {
     self.destination = try Self.resolve(destination)
-    guard try LocalFileSystem().status(self.destination)?.isDirectory != true else {
-      throw BatchError(
-        .refused, "this is a directory, not a store",
-        hint: "Name the .sqlite file in it", path: destination)
-    }
+    try SourceStore.refuseNoFile(destination, LocalFileSystem())
     let directory = FilePaths.directory(of: self.destination)
     store = self.destination
     path = FilePaths.join(directory, "." + FilePaths.name(of: self.destination) + ".godwit")
@@ -38,6 +35,13 @@ public struct JobDirectory: Sendable, Equatable {
     self.store = store
     destination = FilePaths.join(folder, name)
     path = FilePaths.join(folder, ".\(name).godwit")
+  }
+
+  /// What a folder `.NAME` and `suffix` is made for, which stands beside it; nil for a folder with another name.
+  package static func destination(ofFolder path: String, suffix: String) -> String? {
+    let name = FilePaths.name(of: path)
+    guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else { return nil }
+    return FilePaths.join(FilePaths.directory(of: path), String(name.dropFirst().dropLast(suffix.count)))
   }
 
   /// The plan of the run.
@@ -68,8 +72,8 @@ public struct JobDirectory: Sendable, Equatable {
   var control: String { file("control.json") }
   var progress: String { working("progress.json") }
   /// What the run writes down for its report; and what stays of that, beside the store, when the directory goes.
-  var history: String { working("history.jsonl") }
-  var record: String { path + "-report" }
+  package var history: String { working("history.jsonl") }
+  package var record: String { path + "-report" }
 
   /// A name in the directory.
   public func file(_ name: String) -> String { FilePaths.join(path, name) }
@@ -140,8 +144,11 @@ public struct JobDirectory: Sendable, Equatable {
 
   /// Throws `refused` when a symbolic link lies in the directory: no run makes one, and what is written through it
   /// would be elsewhere.
-  func refuseLinks(_ fileSystem: any FileSystem) throws {
-    for path in try fileSystem.list(path).map(file) where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
+  func refuseLinks(_ fileSystem: any FileSystem) throws { try Self.refuseLinks(in: path, fileSystem) }
+
+  static func refuseLinks(in folder: String, _ fileSystem: any FileSystem) throws {
+    for path in try fileSystem.list(folder).map({ FilePaths.join(folder, $0) })
+    where try fileSystem.statusOfName(path)?.isSymbolicLink == true {
       throw BatchError(
         .refused, "a symbolic link lies in the job directory",
         hint: "Look at it, and remove it with `\(ShellWords.line(["rm", path]))`", path: path)
@@ -149,7 +156,7 @@ public struct JobDirectory: Sendable, Equatable {
   }
 
   /// An absolute path without symbolic links. The file itself may be missing, its directory may not.
-  static func resolve(_ path: String) throws -> String {
+  package static func resolve(_ path: String) throws -> String {
     let name = FilePaths.name(of: path)
     for _ in 0..<mostLooks {
       if let whole = realPath(path) { return whole }

@@ -10,11 +10,11 @@ extension MigrationJob {
   private static let mostPlans = 8
 
   /// Migrates a store. One whose migration was interrupted is refused, but with ``Request/restarts``: see
-  /// ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)``.
+  /// ``resume(_:memory:takeOver:rejects:consent:history:mappings:heldBy:monitor:)``.
   ///
   /// What is migrated is what was planned (I15): under lease and exclusive lock the store is looked at again, and
   /// planned again where it is another one by then. On return the result is durable under its name, or the store needed
-  /// nothing. A run that is interrupted is finished by ``resume(_:memory:takeOver:rejects:consent:history:mappings:monitor:)``.
+  /// nothing. A run that is interrupted is finished by ``resume(_:memory:takeOver:rejects:consent:history:mappings:heldBy:monitor:)``.
   ///
   /// - Throws: ``BatchError`` with its effect: `nothingWritten` for what is refused, `resumable` for a run that ended
   ///   on its way.
@@ -22,9 +22,17 @@ extension MigrationJob {
     try settled(request.output ?? request.source) { try migrate(request, monitor) }
   }
 
+  /// The source's absolute path. Throws `noSuchFile` where not even its folder is there.
+  private func sourcePath(_ request: Request) throws -> String {
+    guard try fileSystem.status(FilePaths.directory(of: request.source)) != nil else {
+      throw NearName.noSuchFile(request.source, "store")
+    }
+    return try JobDirectory(destination: request.source).destination
+  }
+
   /// The same, for callers that know themselves what is left.
   package func migrate(_ request: Request, _ monitor: RunMonitor) throws -> Report {
-    let source = try JobDirectory(destination: request.source).destination
+    let source = try sourcePath(request)
     var kept: [String] = []
     for _ in 0..<Self.mostPlans {
       let job = try JobDirectory(destination: request.output ?? request.source).current(fileSystem)
@@ -65,11 +73,14 @@ extension MigrationJob {
   {
     var countsRows = false
     if case .percent = request.rejects?.most { countsRows = true }
-    return try Patience.whileLocked(request.source) {
+    var planned = try Patience.whileLocked(request.source) {
       try plan(request, countsRows: countsRows)
     } mayGoOn: {
       try refuseLiveRun(job)
     }
+    // Only a plan that is shown has to say more of the versions between than the steps do.
+    planned.plan.path = []
+    return planned
   }
 
   /// Throws `leaseHeld` if a live process has the lease.

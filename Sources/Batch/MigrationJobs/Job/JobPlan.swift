@@ -55,6 +55,8 @@ struct JobPlan: Codable, Equatable {
   var backupSuffix: String
   /// How many backups stay after the cut-over; nil for all.
   var keepsBackups: BackupLimit?
+  /// The path of the file that holds the cut-over as long as it is there; nil if none does.
+  var heldBy: String?
   /// How many objects that cannot be migrated are rejected; nil if the first one ends the run.
   var rejects: RejectPlan?
   /// What may be lost that the version history does not drop; nil for nothing.
@@ -85,6 +87,14 @@ struct JobPlan: Codable, Equatable {
   var hasOwnDigests: Bool { format == Self.currentFormat }
 
   var isInPlace: Bool { source == destination }
+
+  /// Lets a file hold the cut-over, from wherever the run is resumed; with nil what held it does so still.
+  mutating func hold(by path: String?) { if let path { heldBy = URL(fileURLWithPath: path).path } }
+
+  /// The file that holds the cut-over, if it is there.
+  func holder(_ fileSystem: any FileSystem) throws -> String? {
+    try heldBy.flatMap { try fileSystem.status($0) == nil ? nil : $0 }
+  }
 
   var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
 

@@ -9,11 +9,11 @@ import Streams
 
 // What a job can say before it begins.
 extension MigrationJob {
-  /// Plans a migration. Nothing is written.
+  /// Plans a migration. Nothing is written. `command` is the one that asks: who only looks is sent to no migration.
   ///
   /// - Throws: ``BatchError``: what a migration of the request would be refused for.
-  public func plan(_ request: Request) throws -> MigrationPlan {
-    try BatchError.looking { try plan(request, countsRows: true).plan }
+  public func plan(_ request: Request, for command: PlanningCommand = .migrate) throws -> MigrationPlan {
+    try BatchError.looking { try plan(request, countsRows: true, for: command).plan }
   }
 
   /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a
@@ -51,7 +51,9 @@ extension MigrationJob {
   }
 
   /// A plan, and what it was made of.
-  func plan(_ request: Request, countsRows: Bool) throws -> (plan: MigrationPlan, seen: StoreSighting) {
+  func plan(
+    _ request: Request, countsRows: Bool, for command: PlanningCommand = .migrate
+  ) throws -> (plan: MigrationPlan, seen: StoreSighting) {
     let begin = ContinuousClock.now
     let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
@@ -61,27 +63,33 @@ extension MigrationJob {
     var plan: MigrationPlan
     do { plan = try planner.plan(source, target: request.target, countsRows: countsRows) } catch let error as BatchError
     {
-      throw advised(error, planner: planner, source: source, request)
+      throw advised(error, planner: planner, source: source, request, by: command)
     }
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
     plan.notes += try otherFileSystem(request)
-    if request.output == nil, !mayWrite(request.source) {
-      plan.notes.append(
-        "this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output")
-    }
-    let writers = FileUsers.writing(request.source)
-    if !writers.isEmpty {
-      plan.notes.append(
-        "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost"
-      )
-    }
+    plan.notes += usersOfSource(request)
     try look(at: &plan, request, source)
     // Last: a mapping that cannot work at all is a better answer than what it would lose.
-    plan.notes += try PlanJudge(request, plan: plan, library: library, mappings: mappings, policies: policies).notes(
-      source)
+    plan.notes += try PlanJudge(
+      request, command, plan: plan, library: library, mappings: mappings, policies: policies
+    ).notes(source)
     plan.planningSeconds = (ContinuousClock.now - begin) / .seconds(1) - plan.countingSeconds
     return (plan, seen)
+  }
+
+  /// What a person should know of those who may write the store.
+  private func usersOfSource(_ request: Request) -> [String] {
+    let isReadOnly = request.output == nil && !mayWrite(request.source)
+    let writers = FileUsers.writing(request.source)
+    return
+      (isReadOnly
+      ? ["this user may read the store but not replace it: migrate it as its owner, or elsewhere with --output"] : [])
+      + (writers.isEmpty
+        ? []
+        : [
+          "\(writers.joined(separator: ", ")) has the store open to write: end it, because what it writes later may be lost"
+        ])
   }
 
   /// What the engine would refuse, the plan refuses.
@@ -124,7 +132,9 @@ extension MigrationJob {
   private func planner(_ request: Request, library: ModelLibrary, mappings: [PlanJudge.Mappings])
     -> MigrationPlanner
   {
-    MigrationPlanner(
+    var policies = policies
+    for found in mappings.flatMap(\.files) { policies.mappings[found.model.name] = found.file }
+    return MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts, inference: request.inference,
       fromTables: request.fromTables)
@@ -132,21 +142,28 @@ extension MigrationJob {
 
   /// The error with whole commands, where an order of the versions leads on.
   private func advised(
-    _ error: BatchError, planner: MigrationPlanner, source: StoreReader, _ request: Request
+    _ error: BatchError, planner: MigrationPlanner, source: StoreReader, _ request: Request,
+    by command: PlanningCommand
   ) -> BatchError {
     switch error.code {
-    case .noPath: planner.orderAdvice(source, target: request.target).map { order($0, in: error, request) } ?? error
-    case .noModel: choice(planner.tableOrders(source, target: request.target), in: error, request)
+    case .noPath:
+      planner.orderAdvice(source, target: request.target).map { order($0, in: error, request, by: command) } ?? error
+    case .noModel: choice(planner.tableOrders(source, target: request.target), in: error, request, by: command)
     default: error
     }
   }
 
   /// The error with the whole command that names the order of the versions.
-  private func order(_ advice: OrderAdvice, in error: BatchError, _ request: Request) -> BatchError {
-    guard let command = command(request, advice.versions) else { return error }
+  private func order(
+    _ advice: OrderAdvice, in error: BatchError, _ request: Request, by command: PlanningCommand
+  ) -> BatchError {
+    guard let command = self.command(request, advice.versions, by: command) else { return error }
     let sentence =
       switch advice.reason {
       case .back: "To go back all the same: \(command)"
+      case .turned(let store, let target):
+        "If \(target) comes after \(store), name them in that order: \(command)"
+      case .missing(let names): "With \(names.joined(separator: " and ")) in the list: \(command)"
       case .identifiers: "By their identifiers they have another order: \(command)"
       case .unknown: "If they have another order, name it: \(command)"
       }
@@ -157,8 +174,10 @@ extension MigrationJob {
   }
 
   /// The error with the whole commands that begin at the versions of which the tables may be.
-  private func choice(_ orders: [[String]], in error: BatchError, _ request: Request) -> BatchError {
-    let commands = orders.compactMap { command(request, $0) }
+  private func choice(
+    _ orders: [[String]], in error: BatchError, _ request: Request, by command: PlanningCommand
+  ) -> BatchError {
+    let commands = orders.compactMap { self.command(request, $0, by: command) }
     guard !commands.isEmpty else { return error }
     let choices = zip(orders, commands).map { "to begin at \($0[0]): \($1)" }
     var error = error
@@ -167,16 +186,16 @@ extension MigrationJob {
     return error
   }
 
-  private func command(_ request: Request, _ versions: [String]) -> AdvisedCommand? {
+  private func command(_ request: Request, _ versions: [String], by command: PlanningCommand) -> AdvisedCommand? {
     ReplayCommand.words(
       request.arguments, source: absolute(request.source), output: request.output.map(absolute), order: versions
-    ).map(ProgramName.command)
+    ).map { ProgramName.command(command.words($0)) }
   }
 
   private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
   private func mappings(_ request: Request) throws -> [PlanJudge.Mappings] {
-    try request.mappings.map { PlanJudge.Mappings(path: $0, models: try MappingModelReader.read(path: $0)) }
+    try request.mappings.map(PlanJudge.Mappings.init(path:))
   }
 
   /// What a person should know of an output elsewhere.
@@ -185,7 +204,9 @@ extension MigrationJob {
     let bytes = try ExternalDataCopy(fileSystem: fileSystem).bytes(of: request.source)
     let directories = [request.source, output].map(FilePaths.directory(of:))
     guard try fileSystem.status(directories[0])?.device != fileSystem.status(directories[1])?.device else { return [] }
-    let external = bytes > 0 ? "; \(bytes) bytes of external data are copied to it, not linked" : ""
+    let external =
+      bytes > 0
+      ? "; \(bytes.counted("byte")) of external data \(bytes.verb("is", "are")) copied to it, not linked" : ""
     return ["the output lies on another file system than the store: disk space is needed there\(external)"]
   }
 }

@@ -58,6 +58,8 @@ public struct JobRegistry: Sendable {
   ///
   /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
   public func find(_ path: String) throws -> JobDirectory? {
+    // Where there is no folder there is no job.
+    guard try LocalFileSystem().status(FilePaths.directory(of: path))?.isDirectory == true else { return nil }
     let beside = try JobDirectory(destination: path)
     if try beside.exists(fileSystem) { return try beside.current(fileSystem) }
     let source = beside.destination

@@ -8,7 +8,7 @@ extension MigrationJob {
   /// Finishes an interrupted run, found by its source or its destination.
   ///
   /// `memory` replaces the run's own budget; the finished bytes do not depend on it. `rejects` replaces the run's own
-  /// limit. `mappings` stand in for the run's own mapping models, if its finished steps do not depend on what changed.
+  /// limit, and `heldBy` the file that holds its cut-over. `mappings` stand in for the run's own mapping models, if its finished steps do not depend on what changed.
   /// `consent` adds to what may be lost. Another `history` than the run's own lets it begin
   /// again with the first row. With `takeOver` a process that has the lease and gives no sign of life is killed first,
   /// see ``Lease/takeOver(_:_:patience:)``.
@@ -19,19 +19,20 @@ extension MigrationJob {
   public func resume(
     _ path: String, memory: MemoryBudget? = nil, takeOver: Bool = false, rejects: RejectLimit? = nil,
     consent: LossConsent = LossConsent(), history: ExtrasOptions.History? = nil, mappings: [String] = [],
-    monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    heldBy: String? = nil, monitor makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     try settled(path) {
       try resumed(
         path, memory: memory, takeOver: takeOver, rejects: rejects, consent: consent, history: history,
-        mappings: mappings, makeMonitor: makeMonitor)
+        mappings: mappings, heldBy: heldBy, makeMonitor: makeMonitor)
     }
   }
 
   /// The same, for callers that know themselves what is left.
   package func resumed(
     _ path: String, memory: MemoryBudget?, takeOver: Bool, rejects: RejectLimit?, consent: LossConsent,
-    history: ExtrasOptions.History?, mappings: [String] = [], makeMonitor: (RunMonitor.Interval) -> RunMonitor
+    history: ExtrasOptions.History?, mappings: [String] = [], heldBy: String? = nil,
+    makeMonitor: (RunMonitor.Interval) -> RunMonitor
   ) throws -> Report {
     guard let job = try JobRegistry(fileSystem).find(path), let lease = try lease(of: job, takeOver) else {
       throw noRun(path)
@@ -55,7 +56,7 @@ extension MigrationJob {
       if answer == .cutOverAgain, try !canCutOverAgain(job) {
         throw refusal(life, way: .restart, job: job, resumes: true)
       }
-      var plan = try changed(JobPlan.read(job, fileSystem), job, memory: memory, rejects: rejects)
+      var plan = try changed(JobPlan.read(job, fileSystem), job, memory: memory, rejects: rejects, heldBy: heldBy)
       try add(consent, to: &plan, job)
       try finishCorrection(of: plan, job: job.current(fileSystem), lease: lease)
       if !mappings.isEmpty { plan = try correct(plan, mappings: mappings, job: job.current(fileSystem), lease: lease) }
@@ -98,10 +99,11 @@ extension MigrationJob {
     }
   }
 
-  private func changed(_ plan: JobPlan, _ job: JobDirectory, memory: MemoryBudget?, rejects: RejectLimit?) throws
-    -> JobPlan
-  {
+  private func changed(
+    _ plan: JobPlan, _ job: JobDirectory, memory: MemoryBudget?, rejects: RejectLimit?, heldBy: String?
+  ) throws -> JobPlan {
     var plan = plan
+    plan.hold(by: heldBy)
     if let memory { plan.memory = memory.total }
     guard let rejects else { return plan }
     var rows: UInt64 = 0
@@ -154,7 +156,7 @@ extension MigrationJob {
     kept.add(consent)
     // Kept for the next resume, too: without a limit what was rejected until then would be told by nobody. The memory
     // is for this one alone.
-    kept.rejects = plan.rejects
+    (kept.rejects, kept.heldBy) = (plan.rejects, plan.heldBy)
     if kept != before { try kept.write(to: job, fileSystem) }
     var run = MigrationRun(
       job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,

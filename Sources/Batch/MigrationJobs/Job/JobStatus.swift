@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Migrations
 import RunSupport
 import Streams
@@ -41,6 +42,9 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var phase: String?
   /// How far the process that runs the migration said it was, within its last second; nil if none runs.
   public var progress: ProgressRecord?
+  /// The file that holds the cut-over as long as it is there: the new store is not put in place before it is gone. Nil if
+  /// there is none.
+  public var heldBy: String?
   /// Seconds since the process that runs, or ran, gave its last sign of life; it gives one every second.
   public var secondsSinceSign: Double?
   /// Seconds since the newest checkpoint was published.
@@ -68,6 +72,7 @@ extension MigrationJob {
     do {
       let plan = try JobPlan.read(job, fileSystem)
       (status.source, status.target) = (plan.source, plan.targetVersion)
+      status.heldBy = try plan.holder(fileSystem)
       try addCheckpoint(job, &status)
       // Behind the last step, only verification and cut-over are left.
       status.step = status.step.map { min($0, plan.steps) }
@@ -105,7 +110,13 @@ extension MigrationJob {
   /// Who has a job's directory, and what that process says.
   package func ownership(of job: JobDirectory) throws -> JobStatus {
     var status = JobStatus(state: .interrupted, destination: job.destination)
-    switch try Lease.inspect(job, fileSystem) {
+    var lease = try Lease.inspect(job, fileSystem)
+    // Whoever has just taken it writes its name.
+    for _ in 0..<10 where lease == .live(nil) {
+      usleep(5000)
+      lease = try Lease.inspect(job, fileSystem)
+    }
+    switch lease {
     case .live(let owner):
       status.state = .running
       status.progress = progress(job)
@@ -117,7 +128,7 @@ extension MigrationJob {
     return status
   }
 
-  private func age(_ path: String) throws -> Double? {
+  package func age(_ path: String) throws -> Double? {
     try fileSystem.status(path).map { max(0, (Date().timeIntervalSince1970 - Double($0.modified) / 1e9).rounded()) }
   }
 

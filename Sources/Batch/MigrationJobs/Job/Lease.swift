@@ -31,6 +31,8 @@ public final class Lease: Sendable {
   ) {
     (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
     self.isFromElsewhere = isFromElsewhere
+    // Orders are for the process that they were given to. Nobody has seen this one yet.
+    try? LocalFileSystem().remove(job.control)
     heartbeat = Heartbeat()
     // The record was written just now.
     heartbeat.start(after: 1) { [weak self] in
@@ -52,7 +54,7 @@ public final class Lease: Sendable {
 
   /// Throws `leaseHeld` when another process has taken the lease, and what the disk throws when that cannot be known:
   /// this process must write nothing more.
-  func throwIfReplaced() throws {
+  package func throwIfReplaced() throws {
     if isEnded.withLock({ $0 }) { return }
     var successor: LeaseOwner?
     if try fileSystem.status(job.lease) != nil {

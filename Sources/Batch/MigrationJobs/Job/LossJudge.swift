@@ -1,5 +1,6 @@
 import Foundation
 import Migrations
+import RunSupport
 import Streams
 
 /// Judges what a migration would lose, or has lost: nobody's will is taken for granted but that of the version history.
@@ -17,16 +18,16 @@ struct LossJudge {
   /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them;
   /// those that count nothing are not.
   func lost(_ account: VersionAccount) -> [AccountLine] {
-    account.lines.filter { $0.fate == .lost && $0.holdsData && $0.count != 0 && !consent.allows($0) }.toldWithEntities
+    account.lines.filter { $0.fate == .lost && $0.holdsData && !$0.isEmpty && !consent.allows($0) }.toldWithEntities
   }
 
-  /// Objects that filters leave out without consent, `rejected` by entity not counted.
-  func filtered(_ account: VersionAccount, rejected: [String: UInt64] = [:]) -> [AccountLine] {
+  /// Objects that filters leave out without consent.
+  func filtered(_ account: VersionAccount) -> [AccountLine] {
     account.lines.compactMap { line in
-      let count = (line.leftOut ?? 0) &- min(line.leftOut ?? 0, rejected[line.entity] ?? 0)
-      guard line.leftOutBy == .filter, count > 0, !consent.allows(line) else { return nil }
+      guard line.kind == .entity, line.leftOutBy == .filter, let count = line.leftOut, count > 0, !consent.allows(line)
+      else { return nil }
       var found = line
-      found.count = count
+      (found.count, found.leftOut, found.rejected) = (count, nil, nil)
       return found
     }
   }
@@ -34,13 +35,11 @@ struct LossJudge {
   /// What the finished steps have lost without consent.
   func findings(_ accounts: [StepAccount]) -> [Finding] {
     accounts.flatMap { step in
-      let rejected = Dictionary(
-        step.objects.filter { $0.rejected > 0 }.map { ($0.source, $0.rejected) }, uniquingKeysWith: max)
-      return step.versions.flatMap { version in
+      step.versions.flatMap { version in
         let pair = "\(version.source) to \(version.destination)"
         return [
           Finding(reason: "the step \(pair) loses", lines: lost(version)),
-          Finding(reason: "the filters of the step \(pair) leave out", lines: filtered(version, rejected: rejected)),
+          Finding(reason: "the filters of the step \(pair) leave out", lines: filtered(version)),
         ]
       }
     }.filter { !$0.lines.isEmpty }
@@ -55,7 +54,8 @@ struct LossJudge {
     let named = lines.prefix(mostNamed).map(\.amount)
     let rest = lines.dropFirst(mostNamed)
     guard !rest.isEmpty else { return named.joined(separator: ", ") }
-    return named.joined(separator: ", ") + " and \(rest.reduce(0) { $0 + ($1.count ?? 0) }) of \(rest.count) others"
+    let share = rest.reduce(0) { $0 + $1.share }
+    return named.joined(separator: ", ") + " and \(share.grouped) of \(rest.count.counted("other"))"
   }
 
   /// The options that allow the findings.

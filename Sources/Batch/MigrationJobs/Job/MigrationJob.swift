@@ -65,6 +65,10 @@ public struct MigrationJob: Sendable {
     /// How many backups stay when the store was replaced, the new one included; nil for all.
     public var keepsBackups: BackupLimit?
 
+    /// The path of a file: as long as it is there, the finished store is not put in place. The run remembers it, so a
+    /// resume waits for it, too.
+    public var heldBy: String?
+
     /// What may be lost that the version history of the model does not drop.
     public var consent = LossConsent()
 
@@ -86,7 +90,7 @@ public struct MigrationJob: Sendable {
 
   package let fileSystem: any FileSystem
   let policies: PolicyRegistry
-  let logger: Logger
+  package let logger: Logger
   let stageHandler: StageHandler?
   let metrics: any MetricsFactory
   /// A source of up to so many bytes is migrated on one thread: more of them would cost more than they gain.

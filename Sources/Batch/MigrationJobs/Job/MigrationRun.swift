@@ -63,13 +63,13 @@ struct MigrationRun {
       return try end(finished, pulse: pulse, recorder: recorder, rowsRead: 0, verified: nil, accounts: [])
     }
     if planned != nil {
-      try log.append("started: \(plan.sourceVersion) to \(plan.targetVersion), \(plan.steps) steps")
+      try log.append("started: \(plan.sourceVersion) to \(plan.targetVersion), \(plan.steps.counted("step"))")
     }
     let source = try seen ?? openSource()
     defer { source.close() }
     if planned != nil { try reach(.planned) }
     if seen == nil { try checkSource(source) }
-    let steps = try planned ?? planAgain(source)
+    let steps = try steps(source)
     recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
     if !plan.isInPlace { try refuseTakenDestination() }
     let (result, verified) = try noting {
@@ -121,6 +121,14 @@ struct MigrationRun {
     guard try fileSystem.statusOfName(plan.destination) != nil else { return }
     throw CutOver(fileSystem: fileSystem, job: job).goOnOrGiveUp(
       "something has come to the output's name since the run began", "Move it away", path: plan.destination)
+  }
+
+  /// The steps, as they were planned just now or are planned again.
+  private func steps(_ source: StoreReader) throws -> [MigrationStep] {
+    let steps = try planned ?? planAgain(source)
+    // A hundred versions take more memory than a run; only of many small stores the next one asks for them again.
+    if !isSmall(source) { ModelLibrary.forgetKnown() }
+    return steps
   }
 
   /// The steps, by the run's copies of models and mapping models.

@@ -38,6 +38,13 @@ package enum PlanFingerprint {
     return SHA256.hash(writer.bytes)
   }
 
+  /// What makes two models the same for whoever writes stores of them.
+  package static func of(_ model: ManagedObjectModel) throws -> [UInt8] {
+    var writer = ByteWriter()
+    for text in [model.name, model.versionHashesDigest] + (try texts(model)) { writer.writeString(text) }
+    return SHA256.hash(writer.bytes)
+  }
+
   /// What of a model reaches the file: texts of the schema, default values, identifiers.
   private static func texts(_ model: ManagedObjectModel) throws -> [String] {
     let layout = try StoreLayout(model: model, purpose: .reading)

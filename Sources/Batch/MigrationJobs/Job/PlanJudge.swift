@@ -9,21 +9,27 @@ import Streams
 /// Judges a plan: whether it would lose what nobody gave up, and whether everything is used that was named.
 struct PlanJudge {
   private let request: MigrationJob.Request
+  private let command: PlanningCommand
   private let plan: MigrationPlan
   private let library: ModelLibrary
   private let mappings: [Mappings]
   private let policies: PolicyRegistry
 
-  /// The mapping models at a path that was named.
+  /// The mapping models at a path that was named, and the file of each.
   struct Mappings {
     var path: String
-    var models: [MappingModel]
+    var files: [(model: MappingModel, file: String)]
+
+    var models: [MappingModel] { files.map(\.model) }
+
+    init(path: String) throws { (self.path, files) = (path, try MappingModelReader.readFiles(path)) }
   }
 
   init(
-    _ request: MigrationJob.Request, plan: MigrationPlan, library: ModelLibrary, mappings: [Mappings],
-    policies: PolicyRegistry
+    _ request: MigrationJob.Request, _ command: PlanningCommand, plan: MigrationPlan, library: ModelLibrary,
+    mappings: [Mappings], policies: PolicyRegistry
   ) {
+    self.command = command
     (self.request, self.plan, self.library, self.mappings, self.policies) = (request, plan, library, mappings, policies)
   }
 
@@ -118,7 +124,7 @@ struct PlanJudge {
     let words = ReplayCommand.words(
       request.arguments, source: absolute(plan.source), output: request.output.map(absolute), restarts: false)
     guard let words else { return ("\(way), or give them up with --drop or --accept-loss", nil) }
-    let giveUp = ProgramName.command(words + LossJudge.options(findings))
+    let giveUp = ProgramName.command(command.words(words) + LossJudge.options(findings))
     return ("\(way), or give them up with \(giveUp)", giveUp)
   }
 
@@ -144,7 +150,7 @@ struct PlanJudge {
         throw BatchError(
           .badMapping,
           "this mapping model was named, and fits no step: "
-            + (problems.isEmpty ? [reason] : problems).joined(separator: "; "),
+            + (problems.isEmpty ? [reason] : problems.map { $0.withoutName(model.name) }).joined(separator: "; "),
           hint: "Correct it, or leave it out", effect: .nothingWritten, path: named.path)
       }
     }

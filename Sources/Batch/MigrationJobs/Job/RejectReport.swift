@@ -39,4 +39,10 @@ extension RejectReport {
 struct RejectPlan: Codable, Equatable {
   var limit: UInt64
   var withValues: Bool
+
+  /// A limit that leads on where one was too small.
+  static func limit(above limit: UInt64) -> UInt64 {
+    let (twice, isTooLarge) = limit.multipliedReportingOverflow(by: 2)
+    return isTooLarge ? .max : max(10, twice)
+  }
 }

@@ -12,7 +12,7 @@ package enum ReplayCommand {
   /// Options that only the same run needs again.
   private static let ownOptions: Set<String> = [
     "--memory", "--checkpoint-every", "--verify", "--index-builder", "--keep-backups", "--max-rejects",
-    "--reject-values",
+    "--reject-values", "--postpone-cut-over",
   ]
 
   /// The command that migrates the old store once more, to a path of its own: how rejected objects are replayed after a

@@ -26,6 +26,29 @@ extension MigrationJob {
     try settled(path) { try rollBack(JobDirectory(destination: path), force: force) }
   }
 
+  /// What is known of a store that has no backup.
+  public enum WithoutBackup: Sendable {
+    /// A rollback has put the old store back already.
+    case rolledBack
+    /// The last migration has made its result beside the old store.
+    case beside
+    /// The last migration has replaced the store, and its backup is gone.
+    case gone
+    /// No migration to this path is known.
+    case unknown
+  }
+
+  /// Why a rollback finds nothing to put back; nil where there is a backup, or a run that is not finished. Nothing is
+  /// written.
+  public func withoutBackup(_ path: String) -> WithoutBackup? {
+    guard let store = try? JobDirectory(destination: path).destination else { return .unknown }
+    let hasNone = try? StoreBackup.all(of: store, fileSystem).allSatisfy { $0.kind != .replaced }
+    guard hasNone == true, (try? status(store))?.state == JobStatus.State.none else { return nil }
+    guard let report = try? report(store) else { return .unknown }
+    if report.present == .rolledBack { return .rolledBack }
+    return report.source == report.destination ? .gone : .beside
+  }
+
   private func rollBack(_ job: JobDirectory, force: Bool) throws -> RollbackReport {
     for _ in 0..<Self.mostRollbacks {
       if let finished = try finishRollback(job) { return finished }

@@ -30,7 +30,7 @@ extension MigrationRun {
   }
 
   /// What leads on where this run cannot, and the whole command.
-  private var beginAnew: (hint: String, next: AdvisedCommand) {
+  var beginAnew: (hint: String, next: AdvisedCommand) {
     let words = plan.arguments.flatMap {
       ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
     }

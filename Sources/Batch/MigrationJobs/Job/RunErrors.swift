@@ -8,8 +8,22 @@ extension MigrationRun {
   func noting<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch {
       if !lease.mayBeReplaced { RunFailure(error)?.write(job, fileSystem) }
-      throw error
+      throw leadingOn(error)
     }
+  }
+
+  /// Behind too many rejects two ways lead on: a mended mapping, or a larger limit.
+  private func leadingOn(_ error: any Error) -> any Error {
+    guard var told = error as? BatchError, told.code == .tooManyRejects, let limit = plan.rejects?.limit else {
+      return error
+    }
+    let more = ProgramName.command(
+      "resume", plan.destination, "--max-rejects", "\(RejectPlan.limit(above: limit))")
+    let (anew, next) = beginAnew
+    told.hint = [told.hint, "Mend the mapping or the data. \(anew), or let more be rejected with \(more)"]
+      .compactMap { $0 }.joined(separator: ". ")
+    told.next = [next.line, more.line]
+    return told
   }
 
   /// Whether the run begins without a plan on the disk: a small store may be migrated before its first checkpoint is due,

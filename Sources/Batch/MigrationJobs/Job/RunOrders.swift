@@ -6,7 +6,7 @@ import Streams
 /// What others ask of the process that runs a job: a small file in its directory, `control.json`. Layout: FORMAT.md,
 /// section 8.
 ///
-/// Orders are for that process alone: the next one removes the file, and begins without.
+/// Orders are for that process alone: the next one removes the file with its lease, and begins without.
 public struct RunOrders: Sendable, Codable, Equatable {
   /// The layout.
   public var format = 1
@@ -54,7 +54,7 @@ extension MigrationJob {
   }
 
   package func order(_ job: JobDirectory, path: String, change: (inout RunOrders) -> Void) throws {
-    guard try isWorking(on: job) else { throw nobodyWorks(on: path) }
+    guard try waitsForWork(on: job) else { throw nobodyWorks(on: path, job) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
     let written = Result { try orders.write(to: job) }
@@ -68,12 +68,31 @@ extension MigrationJob {
   }
 
   private func isWorking(on job: JobDirectory) throws -> Bool {
-    guard try fileSystem.status(job.plan) != nil, case .live = try Lease.inspect(job, fileSystem) else { return false }
-    return true
+    guard case .live = try Lease.inspect(job, fileSystem) else { return false }
+    return try fileSystem.status(job.plan) != nil
   }
 
-  private func nobodyWorks(on path: String) -> BatchError {
+  /// A run has its lease before it has its plan: that one is waited for.
+  private func waitsForWork(on job: JobDirectory) throws -> Bool {
+    for _ in 0..<Self.mostWaits {
+      if try isWorking(on: job) { return true }
+      guard case .live = try Lease.inspect(job, fileSystem) else { return false }
+      usleep(50_000)
+    }
+    return false
+  }
+
+  private static let mostWaits = 60
+
+  private func nobodyWorks(on path: String, _ job: JobDirectory? = nil) -> BatchError {
     let look = ProgramName.command("status", path)
+    if let job, case .live(let owner)? = try? Lease.inspect(job, fileSystem) {
+      let who = owner.map { "process \($0.pid) on \($0.host)" } ?? "another process"
+      return BatchError(
+        .refused, "\(who) has this store, and does not migrate it yet",
+        hint: "Try again in a moment; \(look) tells how it is. The order was given to nobody", next: [look.line],
+        path: path)
+    }
     return BatchError(
       .refused, "no process migrates this store just now",
       hint: "\(look) tells how it is; the order was given to nobody",

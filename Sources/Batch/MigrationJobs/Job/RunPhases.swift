@@ -17,17 +17,20 @@ extension MigrationRun {
   /// Waits as long as somebody holds the cut-over. The source stays under the run's lock, so that others cannot write
   /// to it; where it could only be locked for reading, a change ends the run.
   func holdCutOver(_ log: JobLog) throws {
-    let hooks = monitor.hooks
-    guard hooks.holdsCutOver() else { return try reach(.beforeCutOver) }
+    guard try plan.holder(fileSystem) != nil else { return try reach(.beforeCutOver) }
     try log.append("the new store is ready; the cut-over is held")
-    monitor.update { $0.begin("waiting for the cut-over") }
-    while hooks.holdsCutOver() {
-      try monitor.throwIfStopRequested()
-      try lease.throwIfReplaced()
-      if let modified = try fileSystem.status(plan.source)?.modified, !plan.isSourceTime(modified) {
-        try recheckSource()
+    monitor.update { $0.begin(RunPhase.waiting) }
+    try monitor.waiting {
+      while try plan.holder(fileSystem) != nil {
+        try monitor.throwIfStopRequested()
+        try lease.throwIfReplaced()
+        if let modified = try fileSystem.status(plan.source)?.modified, !plan.isSourceTime(modified) {
+          try recheckSource()
+        }
+        Thread.sleep(forTimeInterval: 0.2)
       }
-      Thread.sleep(forTimeInterval: 0.2)
+      // A pause that came while it was held holds it on.
+      try monitor.throwIfStopRequested()
     }
     try log.append("the cut-over is no longer held")
     try reach(.beforeCutOver)

@@ -21,14 +21,14 @@ package final class RunPulse: Sendable {
   /// The limit that the run was begun with.
   private let rate: RunRate?
 
-  /// Begins. Orders that another process was given are forgotten.
+  /// Begins.
   package init(
     _ job: JobDirectory, monitor: RunMonitor, recorder: RunRecorder? = nil, metrics: RunMetrics? = nil,
     whenOld: @escaping @Sendable () -> Void = {}
   ) {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     self.whenOld = whenOld
-    for path in [job.control, job.progress] { try? LocalFileSystem().remove(path) }
+    try? LocalFileSystem().remove(job.progress)
     heartbeat.start(every: 0.5, after: 0.1) { [weak self] in self?.beat() }
   }
 
@@ -62,7 +62,7 @@ package final class RunPulse: Sendable {
     if orders.stop {
       monitor.requestStop(
         because: BatchError(
-          .stopped, "the migration stopped as \(ProgramName.current) ctl asked"))
+          .stopped, "the \(monitor.work) stopped as \(ProgramName.current) ctl asked"))
     }
     if orders.paused != last.paused { monitor.pause(orders.paused) }
     if orders.throttle != last.throttle { monitor.throttle(orders.throttle.map { RunRate($0) } ?? rate) }

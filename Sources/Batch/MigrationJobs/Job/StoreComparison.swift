@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import Migrations
 import RunSupport
 import StoreVerification
 import Streams
@@ -20,19 +21,44 @@ public struct StoreComparison: Sendable, Codable, Equatable {
     public var rows: UInt64
   }
 
+  /// Objects that the migration rejects, and that belong into neither store.
+  public struct Rejected: Sendable, Codable, Equatable {
+    /// The version before the step that rejects them.
+    public var version: String
+    /// Their entity there.
+    public var entity: String
+    /// How many.
+    public var count: UInt64
+  }
+
   /// Tables that were compared.
   public var tables: Int
   /// Rows that were compared, of the store.
   public var rows: UInt64
   /// Tables that differ, in the order of the schema.
   public var differences: [Difference]
+  /// What both lack, step by step; empty if every object can be migrated.
+  public var rejected: [Rejected] = []
+}
+
+extension StoreComparison.Rejected {
+  /// Of the steps of a migration.
+  fileprivate static func all(_ accounts: [StepAccount]) -> [Self] {
+    accounts.flatMap { step in
+      step.objects.filter { $0.rejected > 0 }.map {
+        Self(version: step.source, entity: $0.source, count: $0.rejected)
+      }
+    }
+  }
 }
 
 extension MigrationJob {
   /// Migrates a source again, into a file beside a store that was made from it, and compares the two. Neither is
-  /// changed, and the new file is gone on return. Values of `now()` differ.
+  /// changed, and the new file is gone on return. Values of `now()` differ. Objects that cannot be migrated are rejected,
+  /// however many they are: a store that has them is another one.
   ///
-  /// `model` is the store's, `request` that of the migration; its output and proof are not used.
+  /// `model` is the store's, `request` that of the migration; its output, proof, limit of rejects and consent are not
+  /// used: nothing is lost by a comparison.
   ///
   /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; whatever it is, the two stores are as they were.
   public func compare(_ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor) throws
@@ -44,23 +70,33 @@ extension MigrationJob {
   private func compared(
     _ store: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor
   ) throws -> StoreComparison {
-    var request = request
     let folder = try JobDirectory(destination: store).destination + ".again"
     guard try fileSystem.statusOfName(folder) == nil else {
       throw BatchError(
         .refused, "an earlier comparison left something here",
         hint: "Look at it, and remove it with `\(ShellWords.line(["rm", "-r", folder]))`", path: folder)
     }
-    try fileSystem.makeDirectory(folder)
-    defer { try? remove(folder, depth: 8) }
+    return try UnfinishedFiles.keeping(folder) {
+      try fileSystem.makeDirectory(folder)
+      defer { UnfinishedFiles.remove(folder, fileSystem) }
+      return try compared(store, with: folder, model: model, request: request, monitor: monitor)
+    }
+  }
+
+  private func compared(
+    _ store: String, with folder: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor
+  ) throws -> StoreComparison {
     let copy = FilePaths.join(folder, "again.sqlite")
-    (request.output, request.verification) = (copy, .none)
     // What it leaves is removed: its effect would be nobody's.
-    do { _ = try migrate(request, monitor) } catch { throw BatchError(wrapping: error).withoutEffect }
+    let accounts: [StepAccount]
+    do {
+      accounts = try migratedAgain(request, to: copy, made: store, monitor)
+    } catch { throw BatchError(wrapping: error).withoutEffect }
     let (left, right) = (try StoreConnection(path: store), try StoreConnection(path: copy))
     let names = try [left, right].map(Self.tableNames)
     let joins = try Self.joins(copy, model)
-    var comparison = StoreComparison(tables: 0, rows: 0, differences: [])
+    var comparison = StoreComparison(
+      tables: 0, rows: 0, differences: [], rejected: StoreComparison.Rejected.all(accounts))
     for table in names[0] + names[1].filter({ !names[0].contains($0) }) {
       comparison.tables += 1
       guard names.allSatisfy({ $0.contains(table) }) else {
@@ -75,6 +111,28 @@ extension MigrationJob {
         try Self.difference(table, rowid: walk.first, rows: walk.differing, joins: joins, connections: [left, right]))
     }
     return comparison
+  }
+
+  /// Migrates the source to a copy. Rejects cost a pass for every step: without a record of any they are taken into
+  /// account when there is one.
+  private func migratedAgain(
+    _ request: Request, to copy: String, made store: String, _ monitor: RunMonitor
+  ) throws -> [StepAccount] {
+    var request = request
+    (request.output, request.verification, request.rejects) = (copy, .none, nil)
+    request.consent = LossConsent(all: true)
+    // A source that has the version already is made again as it is.
+    if try plan(request, countsRows: false).plan.isUpToDate { request.target = .identity }
+    let hasRejects = (try? report(store))?.rejects != nil
+    if !hasRejects {
+      do { return try migrate(request, monitor).accounts } catch let error as BatchError
+        where error.code == .policyFailed
+      {
+        request.restarts = true
+      }
+    }
+    request.rejects = RejectLimit(.count(.max))
+    return try migrate(request, monitor).accounts
   }
 
   private static func joins(_ store: String, _ model: ManagedObjectModel) throws -> [StoreBinding.Join] {
@@ -100,16 +158,6 @@ extension MigrationJob {
       }
     }
     return .init(table: table, entity: link.entity, relationship: link.name, key: key, rows: rows)
-  }
-
-  private func remove(_ path: String, depth: Int) throws {
-    guard depth > 0 else { return }
-    for name in try fileSystem.list(path) {
-      let inner = FilePaths.join(path, name)
-      let isFolder = try fileSystem.statusOfName(inner)?.isDirectory == true
-      if isFolder { try remove(inner, depth: depth - 1) } else { try fileSystem.remove(inner) }
-    }
-    try fileSystem.removeDirectory(path)
   }
 
   private static func tableNames(_ connection: StoreConnection) throws -> [String] {

@@ -17,36 +17,40 @@ extension MigrationJob {
   /// `result` is a store that such a run has finished: the object is looked up there. Values of attributes are in the
   /// trace only with `values`. The request's output, memory and proof do not matter.
   ///
-  /// - Throws: ``BatchError`` as ``plan(_:)`` does, and `refused` where there is no such object.
+  /// - Throws: ``BatchError`` as ``plan(_:for:)`` does, and `refused` where there is no such object.
   public func trace(
     _ entity: String, key: Int64, in request: Request, result: String? = nil, values: Bool = false
   ) throws -> ObjectTrace {
+    // A folder for its owner alone: it has objects of the store.
     try BatchError.looking {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-trace-\(UUID().uuidString)")
-        .path
-      // For its owner alone: it has objects of the store.
-      try LocalFileSystem().makeDirectory(folder)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      let tracer = ObjectTracer(
-        folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(),
-        validation: request.validation, withValues: values)
-      let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
-      defer { source.close() }
-      var request = request
-      request.fuses = false
-      // Whether other rows can be migrated is not asked here.
-      let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
-      var (trace, near) = try begin(entity, key: key, source: source, plan: plan, tracer: tracer)
-      let end = try tracer.steps(plan.steps, of: near, following: trace.object)
-      trace.steps = end.steps
-      if let result {
-        let found = try find(end.followed, of: plan.targetVersion, in: result, predicted: end.path, tracer)
-        trace.found =
-          try found.allSatisfy(\.differing.isEmpty) ? found : settingApart(found, by: tracer, plan, from: near, to: end)
-        trace.compareRelationships()
+      try UnfinishedFiles.withFolder("trace", in: LocalFileSystem()) { folder in
+        try trace(entity, key: key, in: request, result: result, values: values, folder: folder)
       }
-      return trace
     }
+  }
+
+  private func trace(
+    _ entity: String, key: Int64, in request: Request, result: String?, values: Bool, folder: String
+  ) throws -> ObjectTrace {
+    let tracer = ObjectTracer(
+      folder: folder, policies: policies, now: Date().timeIntervalSinceReferenceDate.rounded(),
+      validation: request.validation, withValues: values)
+    let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
+    defer { source.close() }
+    var request = request
+    request.fuses = false
+    // Whether other rows can be migrated is not asked here.
+    let plan = try planner(request).plan(source, target: request.target, countsRows: false, checksValues: false)
+    var (trace, near) = try begin(entity, key: key, source: source, plan: plan, tracer: tracer)
+    let end = try tracer.steps(plan.steps, of: near, following: trace.object)
+    trace.steps = end.steps
+    if let result {
+      let found = try find(end.followed, of: plan.targetVersion, in: result, predicted: end.path, tracer)
+      trace.found =
+        try found.allSatisfy(\.differing.isEmpty) ? found : settingApart(found, by: tracer, plan, from: near, to: end)
+      trace.compareRelationships()
+    }
+    return trace
   }
 
   /// Sets apart what no two runs give the same value, as random ones: of another run, the prediction is another.
@@ -83,7 +87,7 @@ extension MigrationJob {
     guard let object = try store.object(entity, key: key) else {
       throw BatchError(
         .refused, "the store has no such object",
-        hint: "Give its key, Z_PK: \(ProgramName.current) export STORE \(entity) prints those of all objects",
+        hint: "Give its key, Z_PK: \(ProgramName.command("export", source.path, entity)) prints those of all objects",
         path: source.path,
         entity: entity, key: key)
     }

@@ -77,6 +77,19 @@ struct ObjectTracer {
     return (trace, result)
   }
 
+  /// Says of to-one relationships that are carried over, and lead to no object now, that theirs was left behind.
+  private static func markLost(
+    _ properties: inout [ObjectTrace.Property], of fate: ObjectFate, in graph: SourceGraph
+  ) throws {
+    for (index, property) in properties.enumerated()
+    where property.objects?.isEmpty == true && property.type.hasPrefix("to-one") {
+      guard let origin = property.origin, origin.hasPrefix(PropertyOrigins.carried),
+        try fate.hasObject(property.name, in: graph)
+      else { continue }
+      properties[index].origin = origin + ", whose object is not carried over"
+    }
+  }
+
   private func run(_ plan: StepPlan, number: Int, reader: StoreReader, watcher: TraceWatcher) throws -> String {
     let files = files("step-\(number)")
     let path = FilePaths.join(folder, "step-\(number).sqlite")
@@ -122,6 +135,7 @@ struct ObjectTracer {
         name, isAttribute in
         isAttribute ? origins.attribute(name, set: columns) : origins.relationship(name, set: columns)
       }
+      try Self.markLost(&taking.properties, of: fate, in: plan.graph)
     }
     taking.made = try fate.made.filter { !$0.isOwn }.compactMap { made in
       guard let object = try after.object(made.entity, key: made.key) else { return nil }

@@ -5,6 +5,11 @@ import Streams
 // Rows that are made without objects: of join tables, and of tables that the model does not know.
 extension RowTransformer {
   func links(_ page: RowPage, _ unit: LinkUnit) throws {
+    let source = plan.binding.joins.firstIndex { $0.schema.rootPage == unit.scan.root }
+    let before = state.links[unit.join].kept
+    defer {
+      if let source { state.tallies[0].add(carriedLinks: state.links[unit.join].kept - before, of: source) }
+    }
     for index in 0..<page.count {
       let rowid = page.rowid(index)
       guard row.decode(page.record(index)) else {
@@ -15,6 +20,8 @@ extension RowTransformer {
       state.links[unit.join].read += 1
       guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
         state.links[unit.join].dropped += 1
+        // Of a join table, those that are not carried are counted.
+        if source == nil { state.tallies[0].add(cleared: 1, at: plan.place(ofJoin: unit.join)) }
         continue
       }
       state.links[unit.join].kept += 1

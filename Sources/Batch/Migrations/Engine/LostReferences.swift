@@ -17,10 +17,15 @@ final class LostReferences {
 
   /// By the number of the table that has the keys: entity tables, then join tables.
   private let references: [[Reference]]
+  /// The column with Z_ENT.
+  private static let entityColumn = 1
   private let joins: Range<Int>
   private var lookups: [Int: RowLookup] = [:]
   /// Keys that were cleared and links that were left out, by relationship.
   private(set) var counts: [String: UInt64] = [:]
+  /// The same without the keys of objects that were created in addition, by their places.
+  private(set) var places: [KeyPlace: UInt64] = [:]
+  private let firstNewKeys: [Int64]
 
   /// Nil if no policy left out what something may refer to, and no such object was rejected.
   init?(_ plan: StepPlan, _ counts: [StepState.Counts], rejected: [UInt64]) {
@@ -35,25 +40,34 @@ final class LostReferences {
       layout.entityTables.map { Self.references($0, layout) } + layout.joinTables.map { Self.references($0, layout) }
     references = found.map { $0.filter { targets.contains($0.target) } }
     joins = layout.entityTables.count..<found.count
+    firstNewKeys = plan.keys.firstNewKeys
     if references.allSatisfy(\.isEmpty) { return nil }
+  }
+
+  /// The relationship whose keys a column holds, as `Entity.name`; nil for another column.
+  static func name(_ role: ColumnRole) -> String? {
+    switch role {
+    case .toOne(let owner, let name), .inverselessOwner(let owner, let name): "\(owner).\(name)"
+    default: nil
+    }
   }
 
   private static func references(_ table: EntityTable, _ layout: StoreLayout) -> [Reference] {
     table.columns.enumerated().compactMap { index, column in
-      let (entity, target, companions): (String, String?, [ColumnRole])
+      guard let relationship = name(column.role) else { return nil }
+      let (target, companions): (String?, [ColumnRole])
       switch column.role {
       case .toOne(let owner, let name):
-        entity = "\(owner).\(name)"
         target = layout.model.relationship(name, of: owner)?.destinationEntity
         companions = [.toOneEntity(entity: owner, name: name), .orderingKey(entity: owner, name: name)]
       case .inverselessOwner(let owner, let name):
-        (entity, target) = ("\(owner).\(name)", owner)
+        target = owner
         companions = [.inverselessOrder(entity: owner, name: name)]
       default: return nil
       }
       guard let table = target.flatMap({ layout.tablePosition(ofEntity: $0) }) else { return nil }
       return Reference(
-        name: entity, column: index, companions: companions.compactMap { layout.position(of: $0)?.column },
+        name: relationship, column: index, companions: companions.compactMap { layout.position(of: $0)?.column },
         target: table)
     }
   }
@@ -82,7 +96,7 @@ final class LostReferences {
   func concern(_ table: Int) -> Bool { table < references.count && !references[table].isEmpty }
 
   /// Adds to a row's changes those that clear its keys; false for a link, which is left out as a whole.
-  func clear(_ row: RecordDecoder, of table: Int, _ changes: inout [Int: Value]) throws -> Bool {
+  func clear(_ row: RecordDecoder, rowid: Int64, of table: Int, _ changes: inout [Int: Value]) throws -> Bool {
     for reference in references[table] {
       guard let key = key(reference.column, row: row, changes: changes),
         try lookups[reference.target]?.contains(key) == false
@@ -90,7 +104,14 @@ final class LostReferences {
         continue
       }
       counts[reference.name, default: 0] += 1
-      if joins.contains(table) { return false }
+      if joins.contains(table) {
+        places[KeyPlace(table: table), default: 0] += 1
+        return false
+      }
+      if rowid < firstNewKeys[table] {
+        let number = row.integer(Self.entityColumn).map { Int(truncatingIfNeeded: $0) } ?? 0
+        places[KeyPlace(table: table, column: reference.column, number: number), default: 0] += 1
+      }
       for column in [reference.column] + reference.companions { changes[column] = .null }
     }
     return true

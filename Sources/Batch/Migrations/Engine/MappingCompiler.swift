@@ -145,7 +145,7 @@ struct MappingCompiler {
       throw BatchError(
         .badMapping,
         "the value expression of \(draft.mapping.name).\(property.name) gives a constant that is no \(last)",
-        hint: "Write a constant of that type", entity: draft.mapping.destinationEntity)
+        hint: types.last?.constantAdvice(value), entity: draft.mapping.destinationEntity)
     }
   }
 
@@ -169,7 +169,7 @@ struct MappingCompiler {
       throw BatchError(
         .badMapping, "\(message), which needs a value expression or a policy",
         hint: target.type == .date && source.type.isNumeric
-          ? Measure.hint : "In a mapping file: \(name): \(target.type.cast(property.copiedAttribute ?? name))",
+          ? Measure.hint : target.type.advice(for: name, from: property.copiedAttribute ?? name),
         entity: draft.destination.name)
     }
     return .convert(source.position, missing: missing, through: types)
@@ -190,9 +190,7 @@ struct MappingCompiler {
       return try formerlyInverseless(relationship, draft: draft, columns: &columns)
     }
     guard case .ownKey(let table, let key, let sourceEntity, let sourceOrder) = origin.relationship.storage else {
-      throw BatchError(
-        .badMapping, "\(property.name) would become a to-one relationship of the to-many \(origin.name)",
-        hint: "Choose the object in a policy", entity: draft.destination.name)
+      throw severalObjects(property, origin, of: draft)
     }
     let positions = drafts.graph.binding.tables[table].positions
     let map = drafts.keyMap(
@@ -201,7 +199,7 @@ struct MappingCompiler {
     let targets = drafts.carriedTargets(
       origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
     guard !targets.hasFilters else {
-      columns[column] = .carried(positions[key], targets, .key)
+      columns[column] = .carried(positions[key], targets.clearing(column, of: draft.destination), .key)
       if let entityColumn { columns[entityColumn] = .carried(positions[key], targets, .entity) }
       if let orderColumn {
         columns[orderColumn] = .carried(positions[key], targets, .order(sourceOrder.map { positions[$0] }))
@@ -213,6 +211,16 @@ struct MappingCompiler {
     if let orderColumn {
       columns[orderColumn] = sourceOrder.map { .borrow(positions[$0], missing: .null) } ?? .order(positions[key])
     }
+  }
+
+  private func severalObjects(_ property: PropertyMapping, _ origin: RelationshipOrigin, of draft: MappingDraft)
+    -> BatchError
+  {
+    BatchError(
+      .badMapping, "\(property.name) would become a to-one relationship of the to-many \(origin.name)",
+      hint:
+        "In a mapping file, write \(property.name): { target: $source.\(origin.name), take: first }, or take: last",
+      entity: draft.destination.name)
   }
 
   /// A to-many that had no inverse kept its keys in the destination's rows: a new inverse to-one takes them over.

@@ -15,22 +15,12 @@ struct MappingTrial {
 
   init(step: MigrationStep, policies: PolicyRegistry) {
     given = step
-    var step = step
-    let isUnknown = { (mapping: EntityMapping) in (try? policies.version(for: mapping)) == nil }
-    for model in step.mappingModels.indices {
-      for index in step.mappingModels[model].entityMappings.indices
-      where step.mappingModels[model].entityMappings[index].policyClassName != nil
-        && isUnknown(step.mappingModels[model].entityMappings[index])
-      {
-        step.mappingModels[model].entityMappings[index].policyClassName = AnyPolicy.className
-      }
+    self.step = Self.changed(step) { mapping in
+      let isUnknown = mapping.policyClassName != nil && (try? policies.version(for: mapping)) == nil
+      if isUnknown { mapping.policyClassName = AnyPolicy.className }
+      mapping.rules?.decide()
     }
-    for model in step.mappingModels.indices {
-      for index in step.mappingModels[model].entityMappings.indices {
-        step.mappingModels[model].entityMappings[index].rules?.decide()
-      }
-    }
-    (self.step, self.policies) = (step, policies.adding(AnyPolicy.self))
+    self.policies = policies.adding(AnyPolicy.self)
   }
 
   /// A sentence each.
@@ -66,16 +56,16 @@ struct MappingTrial {
     for model in step.mappingModels.indices {
       for (index, mapping) in step.mappingModels[model].entityMappings.enumerated() {
         parts += Self.pieces(of: mapping).map { piece in
-          var part = with(Self.bare)
+          var part = Self.changed(step, Self.bare)
           part.mappingModels[model].entityMappings[index] = piece
           return part
         }
       }
     }
-    return parts + [with(Self.withoutAttributes)]
+    return parts + [Self.changed(step, Self.withoutAttributes)]
   }
 
-  private func with(_ change: (inout EntityMapping) -> Void) -> MigrationStep {
+  private static func changed(_ step: MigrationStep, _ change: (inout EntityMapping) -> Void) -> MigrationStep {
     var changed = step
     for model in changed.mappingModels.indices {
       for index in changed.mappingModels[model].entityMappings.indices {
@@ -123,14 +113,18 @@ struct MappingTrial {
 }
 
 extension MappingRules {
-  /// Puts NULL where a value is still to be decided.
+  /// Puts NULL where a value is still to be decided, and leaves out such relationships.
   fileprivate mutating func decide() {
     func decided(_ attribute: RuleAttribute) -> RuleAttribute {
-      guard case .undecided = attribute.value else { return attribute }
+      guard attribute.value.undecided != nil else { return attribute }
       return RuleAttribute(name: attribute.name, value: .expression(.constant(.null)))
     }
     attributes = attributes.map(decided)
-    for index in objects.indices { objects[index].attributes = objects[index].attributes.map(decided) }
+    relationships.removeAll { $0.target.undecided != nil }
+    for index in objects.indices {
+      objects[index].attributes = objects[index].attributes.map(decided)
+      objects[index].relationships.removeAll { $0.target.undecided != nil }
+    }
   }
 }
 

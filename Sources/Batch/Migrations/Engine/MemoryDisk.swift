@@ -7,14 +7,20 @@ package final class MemoryDisk: FileSystem {
   private let limit: Int
   private let held: Held
 
-  /// A disk that is full with so many bytes.
-  package init(limit: Int) { (self.limit, held) = (limit, Held(limit: limit)) }
+  private let counted: String
+
+  /// A disk that is full with so many bytes. Reads of files are counted whose paths contain `counted`.
+  package init(limit: Int, counting counted: String = "") {
+    (self.limit, self.counted, held) = (limit, counted, Held(limit: limit))
+  }
 
   /// The most bytes that all files together had.
   package var peak: Int { held.peak }
+  /// How often files were read from that are counted.
+  package var reads: Int { held.reads.load(ordering: .relaxed) }
 
   package func open(_ path: String, _ mode: OpenMode) throws -> any File {
-    let (limit, held) = (limit, held)
+    let (limit, held, isCounted) = (limit, held, counted.isEmpty || path.contains(counted))
     return try files.withLock { files in
       if let file = files[path] {
         if case .create = mode { try file.truncate(to: 0) }
@@ -23,7 +29,7 @@ package final class MemoryDisk: FileSystem {
       switch mode {
       case .read, .update: throw Self.missing(path)
       case .create, .updateOrCreate:
-        let file = MemoryFile(path: path, limit: limit, held: held)
+        let file = MemoryFile(path: path, limit: limit, held: held, isCounted: isCounted)
         files[path] = file
         return file
       }
@@ -57,9 +63,10 @@ package final class MemoryDisk: FileSystem {
   }
 }
 
-/// Bytes of all files of a disk.
+/// Bytes of all files of a disk, and how often they were read.
 final class Held: Sendable {
   private let bytes = Mutex((now: 0, peak: 0))
+  let reads = Atomic<Int>(0)
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
@@ -92,13 +99,17 @@ final class MemoryFile: File {
   private let limit: Int
   private let contents = Mutex(Contents())
   private let held: Held
+  private let isCounted: Bool
 
-  init(path: String, limit: Int, held: Held) { (self.path, self.limit, self.held) = (path, limit, held) }
+  init(path: String, limit: Int, held: Held, isCounted: Bool) {
+    (self.path, self.limit, self.held, self.isCounted) = (path, limit, held, isCounted)
+  }
 
   deinit { held.giveBack(contents.withLock { $0.chunks.count } * Self.chunk) }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
-    contents.withLock { contents in
+    if isCounted { held.reads.add(1, ordering: .relaxed) }
+    return contents.withLock { contents in
       guard let start = Int(exactly: offset), start < contents.length else { return 0 }
       let count = min(buffer.count, contents.length - start)
       Self.pieces(start, count: count) { chunk, place, done, length in

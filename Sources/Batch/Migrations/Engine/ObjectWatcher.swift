@@ -32,13 +32,26 @@ extension ObjectFate {
       return withCause ? rejection.cause.map { "\(rejection.message) (\($0))" } ?? rejection.message : rejection.message
     }
     if mapping.mapping.isSkipped { return "its part is skipped" }
-    let removal = mapping.mapping.removalReason.map { ", which removes objects: \($0)" } ?? ""
-    let filter = mapping.mapping.filterPredicate.map { "the filter \($0)\(removal)" }
-    if isKept { return filter.map { "\($0) holds" } }
+    let filter = mapping.mapping.filterPredicate.map { "the filter \($0)" }
+    if isKept { return mapping.mapping.isFilteredByRemovals ? "no remove holds" : filter.map { "\($0) holds" } }
     // The policy is asked only about what the filter takes.
     if let filter, let source = try graph.object(mapping.source.number, key: key), try !mapping.takes(source) {
-      return "\(filter) does not hold"
+      return try removal(of: source, in: graph) ?? "\(filter) does not hold"
     }
     return "the policy \(mapping.mapping.policyClassName ?? "") created no object for it"
+  }
+
+  /// The first removal that holds, as the file has it; nil if none does.
+  private func removal(of source: SourceObject, in graph: SourceGraph) throws -> String? {
+    let filters = try MappingFilter.removals(of: mapping.mapping, source: mapping.source, graph: graph)
+    guard let found = try zip(mapping.mapping.removals, filters).first(where: { try $1.takes(source) })?.0 else {
+      return nil
+    }
+    return "remove holds: " + (found.reason.map { "\($0) (\(found.predicate))" } ?? found.predicate)
+  }
+
+  /// Whether a to-one relationship of the source object leads to an object.
+  package func hasObject(_ relationship: String, in graph: SourceGraph) throws -> Bool {
+    try graph.object(mapping.source.number, key: key)?.objects(relationship).isEmpty == false
   }
 }

@@ -121,7 +121,7 @@ private final class PatchMerge {
     guard row.decode(record) else { throw BatchError(.failed, "a written row is damaged", key: key) }
     defer { changes.removeAll(keepingCapacity: true) }
     guard changes[PatchLog.removal] == nil else { return }
-    guard try !mayLose || lost?.clear(row, of: table, &changes) == true else { return }
+    guard try !mayLose || lost?.clear(row, rowid: key, of: table, &changes) == true else { return }
     guard !changes.isEmpty else { return records.append(table: table, rowid: key, record: record) }
     encoder.reset()
     for column in 0..<row.columnCount {

@@ -5,6 +5,9 @@ import MappingModels
 /// Where the properties of an entity mapping's objects come from, in words: by the mapping as it was compiled, and by
 /// what a call has set.
 package struct PropertyOrigins {
+  /// How the origin of a relationship begins that is carried over by its name.
+  package static let carried = "carried from "
+
   package let mapping: CompiledMapping
   package let isInferred: Bool
   private let others: InverseRules
@@ -63,7 +66,7 @@ package struct PropertyOrigins {
         return isInferred ? "renamed: \(expression)" : "expression \(expression)"
       }
       guard mapping.source.relationships[name] != nil else { return linked(name) }
-      return "carried from \(mapping.source.name).\(name)"
+      return "\(Self.carried)\(mapping.source.name).\(name)"
     }
     return linked(name)
   }

@@ -103,8 +103,7 @@ package final class RejectLog: @unchecked Sendable {
       try flush()
       throw BatchError(
         .tooManyRejects, "more than \(limit.counted("object")) cannot be migrated; this one: \(error.message)",
-        hint:
-          "Those before are in \(file.path). Mend the mapping and begin anew, or go on with --max-rejects and a larger number",
+        hint: "Those before are in \(file.path)",
         entity: compiled.source.name, key: key, cause: error.cause)
     }
     let line = Line(

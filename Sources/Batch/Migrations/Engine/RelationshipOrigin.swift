@@ -67,7 +67,16 @@ extension StepDraft {
       entity.flatMap { graph.binding.layout.model.isKind($0.name, of: sourceEntity) ? target($0) : nil }
     }
     let single = graph.entities[sourceEntity].flatMap(target)
-    return KeyMap(entityPosition: entityPosition, byNumber: byNumber, single: single)
+    var map = KeyMap(entityPosition: entityPosition, byNumber: byNumber, single: single)
+    if entityPosition != nil {
+      let model = graph.binding.layout.model
+      map.gone = Set(
+        graph.byNumber.compactMap { $0 }.filter {
+          byNumber[$0.number] == nil && model.isKind($0.name, of: sourceEntity)
+            && model.entity($0.name)?.isAbstract == false
+        }.map(\.number))
+    }
+    return map
   }
 }
 

@@ -15,11 +15,7 @@ struct RemovalCount {
     self.plan = plan
     for (place, mapping) in plan.mappings.enumerated()
     where mapping.mapping.countsRemovals && state.counts[place].dropped > 0 {
-      let removals = try mapping.mapping.removals.compactMap { removal in
-        var one = mapping.mapping
-        one.filterPredicate = removal.predicate
-        return try MappingFilter(one, source: mapping.source, graph: plan.graph)
-      }
+      let removals = try MappingFilter.removals(of: mapping.mapping, source: mapping.source, graph: plan.graph)
       counts[place] = try count(removals, of: place, mapping.source)
     }
   }

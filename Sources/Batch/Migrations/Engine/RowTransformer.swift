@@ -190,18 +190,13 @@ final class RowTransformer {
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index: index, pass: pass) : decode(page, index: index, pass: pass)
       if !isLocated { try pass.countDecoded() }
-      var isTaken = false
+      var (isTaken, isRejected) = (false, false)
       for way in ways {
-        let isKept = try way.mapping._withUnsafeGuaranteedRef { mapping in
-          if let watcher { return try take(key, mapping: mapping, index: way.index, telling: watcher) }
-          return rejects == nil
-            ? try take(key, mapping: mapping, index: way.index)
-            : try takeOrReject(key, mapping: mapping, index: way.index).isKept
-        }
-        try count(key, way.index, isKept: isKept)
-        isTaken = isTaken || isKept
+        let fate = try take(key, by: way, telling: watcher)
+        try count(key, way.index, isKept: fate.isKept)
+        (isTaken, isRejected) = (isTaken || fate.isKept, isRejected || fate.isRejected)
       }
-      if ways.isEmpty { state.unmapped += 1 } else if !isTaken { pass.leave(isLocated) }
+      if ways.isEmpty { state.unmapped += 1 } else if !isTaken { try pass.leave(isRejected: isRejected) }
     }
   }
 

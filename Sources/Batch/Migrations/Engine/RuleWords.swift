@@ -60,6 +60,8 @@ extension RuleTarget {
     case .found(let entity, let key, _): "the \(entity) found by \(key.name)"
     case .made(let name): "$\(name)"
     case .when(let condition, let target): "\(target.words) if \(condition)"
+    case .one(let target, let takesLast): "the \(takesLast ? "last" : "first") of \(target.words)"
+    case .undecided(let reason): "to be decided: \(reason)"
     }
   }
 }

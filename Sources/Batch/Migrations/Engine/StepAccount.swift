@@ -51,7 +51,8 @@ public struct StepAccount: Sendable, Codable, Equatable {
     public var leftOut: UInt64 = 0
     /// Links that were made although they were there already; they are there once.
     public var repeated: UInt64 = 0
-    /// References that became NULL and links that were left out because a policy left out the object.
+    /// References that became NULL because their object was left out or rejected, and links that were left out because a
+    /// policy left out the object, or it was rejected.
     public var cleared: UInt64
   }
 
@@ -125,25 +126,25 @@ extension StepAccount {
     var notes = objects.filter { $0.leftOut > 0 }.flatMap { objects in
       let shares = objects.removed?.map { ($0.count, "remove: \($0.reason)") }
       return (shares ?? [(objects.leftOut, objects.rule ?? objects.mapping)]).filter { $0.0 > 0 }.map { count, rule in
-        "\(count.grouped) of \(objects.read.grouped) objects of \(objects.source) "
+        "\(count.grouped) of \(objects.read.counted("object")) of \(objects.source) "
           + "\(count.verb("was", "were")) left out by \(rule)"
       }
     }
     for object in objects where object.rejected > 0 {
       let (count, read) = (object.rejected, object.read)
       notes.append(
-        "\(count.grouped) of \(read.grouped) objects of \(object.source) \(count.verb("was", "were")) rejected")
+        "\(count.grouped) of \(read.counted("object")) of \(object.source) \(count.verb("was", "were")) rejected")
     }
     for link in links where link.leftOut > 0 {
       notes.append(
-        "\(link.leftOut.grouped) of \(link.read.grouped) links of \(link.relationship) "
+        "\(link.leftOut.grouped) of \(link.read.counted("link")) of \(link.relationship) "
           + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))"
       )
     }
     let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
     for link in links where link.cleared > 0 {
       notes.append(
-        "\(link.cleared.grouped) references of \(link.relationship) were cleared: their objects were left out\(also)"
+        "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)"
       )
     }
     return notes + versions.flatMap(\.notes)
@@ -151,15 +152,18 @@ extension StepAccount {
 
   /// The sums in words.
   public var summary: String {
-    func sum(_ numbers: [UInt64]) -> String { numbers.reduce(0, &+).grouped }
+    func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
+    func all(_ count: (Objects) -> UInt64) -> UInt64 { sum(objects.map(count)) }
     var parts = [
-      "\(sum(objects.map(\.read) + [unmapped])) objects read", "\(sum(objects.map(\.written))) written",
-      "\(sum(objects.map(\.leftOut) + [unmapped])) left out", "\(sum(objects.map(\.rejected))) rejected",
+      "\((all(\.read) &+ unmapped).counted("object")) read", "\(all(\.written).grouped) written",
+      "\((all(\.leftOut) &+ unmapped).grouped) left out", "\(all(\.rejected).grouped) rejected",
     ]
-    if !made.isEmpty { parts.append("\(sum(Array(made.values))) created") }
+    if !made.isEmpty { parts.append("\(sum(Array(made.values)).grouped) created") }
     if !links.isEmpty {
-      parts.append(
-        "\(sum(links.map(\.written))) links written, \(sum(links.map { $0.leftOut &+ $0.cleared })) left out")
+      let (written, leftOut) = (sum(links.map(\.written)), sum(links.map(\.leftOut)))
+      parts.append("\(written.counted("link")) written, \(leftOut.grouped) left out")
+      let cleared = links.reduce(0) { $0 &+ $1.cleared }
+      if cleared > 0 { parts.append("\(cleared.grouped) cleared") }
     }
     return "\(source) to \(destination): \(parts.joined(separator: ", "))"
   }

@@ -37,6 +37,7 @@ struct StepEnding {
       progress.show("links")
       state.repeated = try RepeatedLinks(job: job, output: output).remove(from: joinsToCheck, patches)
     }
+    state.lost = clearedOnTheWay()
     try writeAgain()
     try checkRequired()
     let tables = try output.finishTables()
@@ -62,7 +63,21 @@ struct StepEnding {
     state.isPatched = true
     output = try PatchPass(job: job, output: output, patches: patches, lost: lost).run(
       into: state.workingPath(job.path))
-    state.lost = lost?.counts ?? [:]
+    state.lost.merge(lost?.counts ?? [:], uniquingKeysWith: &+)
+    for (place, count) in lost?.places ?? [:] { state.tallies[0].add(cleared: count, at: place) }
+  }
+
+  /// References that were cleared on the way, by relationship: filters left out what they lead to. Links of join tables
+  /// are counted already.
+  private func clearedOnTheWay() -> [String: UInt64] {
+    var counts: [String: UInt64] = [:]
+    for (place, count) in state.tallies[0].cleared where place.table < plan.layout.entityTables.count {
+      guard let name = LostReferences.name(plan.layout.entityTables[place.table].columns[place.column].role) else {
+        continue
+      }
+      counts[name, default: 0] += count
+    }
+    return counts
   }
 
   /// No row is lost silently (I12): what a table holds is what was kept from the source and what policies made.

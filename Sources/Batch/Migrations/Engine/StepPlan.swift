@@ -29,6 +29,8 @@ package final class StepPlan {
   let rules: [ObjectRules?]
   /// What of the step changes values for the sake of their new type.
   let conversions: [AccountLines.Conversion]
+  /// References that may lead to objects of entities that no mapping carries.
+  let goneTargets: [GoneTarget]
 
   /// `seed` distinguishes the run from all others, for values that are random.
   package convenience init(
@@ -72,11 +74,13 @@ package final class StepPlan {
     mappings = try drafts.drafts.map {
       try MappingCompiler(drafts: drafts, rules: rules, now: now, seed: seed).compile($0)
     }
+    goneTargets = Self.goneTargets(mappings)
     var byEntity: [[Int]] = Array(repeating: [], count: graph.byNumber.count)
     for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
+    if !step.isInferred && !step.isIdentity { try OneToOneSides(drafts: drafts).check() }
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
     let found =
       try extras.map {
@@ -103,6 +107,33 @@ extension StepPlan {
 
   /// Whether policies, or relationships that expressions fill, may add links to join tables.
   var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }
+
+  private static func goneTargets(_ mappings: [CompiledMapping]) -> [GoneTarget] {
+    var found: [GoneTarget] = []
+    for mapping in mappings {
+      for (column, source) in mapping.columns.enumerated() {
+        guard case .key(let position, let map) = source, let entityPosition = map.entityPosition, !map.gone.isEmpty,
+          !found.contains(where: { $0.number == mapping.source.number && $0.position == position })
+        else { continue }
+        found.append(
+          GoneTarget(
+            number: mapping.source.number, table: mapping.source.table, position: position,
+            entityPosition: entityPosition, gone: map.gone,
+            place: KeyPlace(
+              table: mapping.destination.table, column: column, number: mapping.destination.number)))
+      }
+    }
+    return found
+  }
+
+  /// Where the links of a join table of the layout stand.
+  func place(ofJoin join: Int) -> KeyPlace { KeyPlace(table: layout.entityTables.count + join) }
+
+  /// Whether the layout has a place, as a checkpoint names it.
+  func has(_ place: KeyPlace) -> Bool {
+    guard place.table >= 0, place.column >= 0, place.table < firstCarried else { return false }
+    return place.table >= layout.entityTables.count || place.column < layout.entityTables[place.table].columns.count
+  }
 
   /// The number of the first carried table.
   var firstCarried: Int { layout.entityTables.count + layout.joinTables.count }

@@ -46,31 +46,47 @@ struct StepProgress {
   }
 
   /// Says what the step has to do, and where a resumed one begins.
-  func note(_ work: StepWork, in phase: StepState.Phase) {
-    let (step, done) = (job.number, work.done / max(work.total, .leastNormalMagnitude))
+  func note(_ work: StepWork, in state: StepState) {
+    let step = job.number
     job.monitor.note { progress in
       progress.estimate.foresee(.rows(step: step), work: work.total)
       for later in step + 1..<max(step + 1, progress.steps + 1) {
         progress.estimate.presume(.rows(step: later), work: work.total)
       }
       foreseeIndexes(&progress.estimate, rows: work.tableRows)
-      if phase == .units { progress.advance(.rows(step: step), to: done) } else { advanceToIndexes(&progress) }
+      if state.phase == .units {
+        progress.advance(.rows(step: step), to: work.fraction(unit: state.unit, pages: 0))
+      } else {
+        advanceToIndexes(&progress, in: state)
+      }
+    }
+  }
+
+  /// Names are read once more before the rows go on, or that is over.
+  var passes: (_ begins: Bool) -> Void {
+    let (monitor, number) = (job.monitor, job.number)
+    return { begins in
+      monitor.note { $0.estimate.pass(begins, of: .rows(step: number), at: $0.seconds) }
     }
   }
 
   /// The tables are complete: how many entries the indexes get is known.
   func noteIndexWork(in state: StepState) {
-    let rows = Dictionary(zip(plan.tableNames, state.tableRows.map(Double.init)), uniquingKeysWith: { $1 })
+    let rows = Dictionary(zip(plan.tableNames, state.tableRows.map { Double($0) }), uniquingKeysWith: { $1 })
     job.monitor.note { progress in
       foreseeIndexes(&progress.estimate, rows: rows)
-      advanceToIndexes(&progress)
+      advanceToIndexes(&progress, in: state)
     }
   }
 
-  /// The tables are complete. Only the last step has indexes: after another one the rows of the next come.
-  private func advanceToIndexes(_ progress: inout MigrationProgress) {
-    if job.hasIndexes { progress.advance(.indexes, to: 0) } else { progress.advance(.changes(step: job.number), to: 1) }
+  /// The tables are complete. Only the last step has indexes: after another one the rows of the next come. What a process
+  /// before has written is no work of this one.
+  private func advanceToIndexes(_ progress: inout MigrationProgress, in state: StepState) {
+    guard job.hasIndexes else { return progress.advance(.changes(step: job.number), to: 1) }
+    progress.advance(.indexes, to: state.phase == .indexes ? fraction(written: state.unit) : 1)
   }
+
+  private func fraction(written: Int) -> Double { Double(written) / Double(max(1, indexes.count + rtrees.count)) }
 
   private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
     guard job.hasIndexes else { return }
@@ -93,7 +109,7 @@ struct StepProgress {
     let names = indexes.map(\.name) + rtrees.map(\.name)
     show(written < names.count ? "index \(names[written])" : "")
     guard job.hasIndexes else { return }
-    job.monitor.update { $0.advance(.indexes, to: Double(written) / Double(max(1, names.count))) }
+    job.monitor.update { $0.advance(.indexes, to: fraction(written: written)) }
   }
 
   /// Objects of a unit's entities that were read; 0 for units of another kind.

@@ -68,14 +68,18 @@ package final class StepRunner {
 
   /// Runs to the end. On return the step's store is complete and durable.
   package func run() throws -> StepState {
-    // What planning had needed, a run would have on top of its own.
+    // What planning had needed, a run would have on top of its own: memory, and the pages of its code.
     ProcessMemory.giveBack()
+    if !job.isSmall { ProgramPages.giveBack() }
     if !isResumed, !job.waitsForCheckpoint() { try checkpoint() }
-    let phase = transformer.state.phase
-    if phase == .units {
-      work = try StepWork(plan, job.reader.snapshot, finished: transformer.state.unit, indexes: indexes.indexes)
+    let (phase, unit) = (transformer.state.phase, transformer.state.unit)
+    work = try StepWork(
+      plan, job.reader.snapshot, finished: phase == .units ? unit : plan.units.count, indexes: indexes.indexes)
+    if phase == .units, plan.units.indices.contains(unit) {
+      work.resume(unit: unit, rowsRead: progress.objectsRead(plan.units[unit], in: transformer.state))
     }
-    progress.note(work, in: phase)
+    progress.note(work, in: transformer.state)
+    lookups.onPass = progress.passes
     var collected: IndexEntries?
     do {
       if phase == .units { collected = try runUnits() }

@@ -10,7 +10,9 @@ struct StepWork {
   private(set) var done = 0.0
   /// Rows that the tables of the output will have, presumed.
   private(set) var tableRows: [String: Double] = [:]
-  private var costs: [(pages: Double, cost: Double)] = []
+  private var costs: [(pages: Double, rows: Double, cost: Double)] = []
+  /// Pages of the unit at which a run is resumed that were read before.
+  private var pagesBefore = (unit: 0, pages: 0.0)
 
   /// Nothing to do.
   init() {}
@@ -19,10 +21,11 @@ struct StepWork {
   /// the way.
   init(_ plan: StepPlan, _ snapshot: DatabaseSnapshot, finished: Int, indexes: [StoreIndex]) throws {
     for unit in plan.units {
-      var cost = (pages: 0.0, cost: 0.0)
+      var cost = (pages: 0.0, rows: 0.0, cost: 0.0)
       if let origin = plan.origin(of: unit) {
         cost.pages = Double(try TablePages.count(snapshot, root: origin.root))
         let rows = cost.pages * Double(try TablePages.rowsOfFirst(snapshot, root: origin.root))
+        cost.rows = rows
         cost.cost =
           cost.pages * Double(snapshot.geometry.pageSize) * WorkCost.readByte + rows * Self.rowCost(unit, plan)
         for name in Self.tables(unit, plan) {
@@ -36,9 +39,16 @@ struct StepWork {
     done = costs.prefix(finished).reduce(0) { $0 + $1.cost }
   }
 
-  /// The part of the step's units that is done when so many pages of a unit are.
+  /// A run is resumed in a unit of which so many rows were read.
+  mutating func resume(unit: Int, rowsRead: UInt64) {
+    guard costs.indices.contains(unit) else { return }
+    pagesBefore = (unit, costs[unit].pages * min(1, Double(rowsRead) / max(1, costs[unit].rows)))
+  }
+
+  /// The part of the step's units that is done when this process has read so many pages of a unit.
   func fraction(unit: Int, pages: Double) -> Double {
     guard total > 0, costs.indices.contains(unit) else { return 1 }
+    let pages = pages + (unit == pagesBefore.unit ? pagesBefore.pages : 0)
     return min(1, (done + costs[unit].cost * min(1, pages / max(1, costs[unit].pages))) / total)
   }
 
@@ -47,15 +57,19 @@ struct StepWork {
 
   private static func rowCost(_ unit: StepUnit, _ plan: StepPlan) -> Double {
     switch unit {
-    case .rows(_, let mappings):
-      mappings.map { index in
-        guard let policy = plan.mappings[index].policy?.policy else { return WorkCost.plainRow }
-        return policy is RulePolicy ? WorkCost.ruledRow : WorkCost.policyRow
-      }.max() ?? 0
+    case .rows(_, let mappings): mappings.map { objectCost(plan.mappings[$0], plan) }.max() ?? 0
+    case .carried: WorkCost.copiedRow
     case .links: WorkCost.linkRow
     case .relationships: WorkCost.policyRow
-    case .carried, .begin, .endCreation, .endRelationships, .validation, .end: WorkCost.plainRow
+    case .begin, .endCreation, .endRelationships, .validation, .end: 0
     }
+  }
+
+  private static func objectCost(_ mapping: CompiledMapping, _ plan: StepPlan) -> Double {
+    let columns = plan.layout.entityTables[mapping.destination.table].columns.count
+    let policy = mapping.policy?.policy
+    let row = policy == nil ? WorkCost.plainRow : policy is RulePolicy ? WorkCost.ruledRow : WorkCost.policyRow
+    return row + WorkCost.column * Double(columns)
   }
 
   private static func tables(_ unit: StepUnit, _ plan: StepPlan) -> [String] {

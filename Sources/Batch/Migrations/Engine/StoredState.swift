@@ -29,6 +29,7 @@ extension StepState {
     writer.writeArray(links) { $1.encode(into: &$0) }
     Self.encode(repeated, into: &writer)
     writer.writeArray(tallies) { $1.encode(into: &$0) }
+    for tally in tallies { tally.encodeRest(into: &writer) }
   }
 
   /// Reads what ``encode(into:)`` wrote and checks it against the plan.
@@ -59,12 +60,14 @@ extension StepState {
     links = try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
     repeated = try Self.counts(from: &reader)
     tallies = try reader.readArray { try ContentTally(from: &$0) }
+    if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readRest(from: &reader) } }
     guard fits(plan) else { throw reader.damaged("the step's state") }
   }
 
   private func fits(_ plan: StepPlan) -> Bool {
     guard unit >= 0, nextKeys.count == plan.keys.firstNewKeys.count, counts.count == plan.allMappings.count,
-      links.count == plan.layout.joinTables.count, tallies.count == plan.depth + 1
+      links.count == plan.layout.joinTables.count, tallies.count == plan.depth + 1,
+      tallies[0].cleared.keys.allSatisfy(plan.has)
     else { return false }
     guard phase == .units else { return tableRows.count == plan.tableNames.count }
     return lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2

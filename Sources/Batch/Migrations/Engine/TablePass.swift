@@ -32,15 +32,20 @@ final class TablePass {
   private var ruleRecipes: [RuleRecipe] = []
   /// Counts what the table holds; nil if another pass does.
   let tally: TableTally?
+  /// Counts what no mapping took: the same one, if there is one, else made for the first such row.
+  private var untaken: TableTally?
+  private unowned let plan: StepPlan
+  /// By Z_ENT: whether this pass has the entity's first mapping.
+  private let isFirst: [Bool]
   private let row: RecordDecoder
 
   /// Prepares a pass for some mappings of a table. `manager` must outlive it.
   init(_ plan: StepPlan, table: Int, mappings indexes: [Int], manager: StepObjects) throws {
-    self.table = table
+    (self.table, self.plan) = (table, plan)
     (locator, row) = (manager.locator, manager.currentRow)
-    tally =
-      try plan.isFirstRead(.rows(table: table, mappings: indexes))
-      ? TableTally(plan.binding, table: table, plan.conversions) : nil
+    tally = try plan.isFirstRead(.rows(table: table, mappings: indexes)) ? TableTally(plan, table: table) : nil
+    untaken = tally
+    isFirst = plan.mappingsByEntity.map { $0.first.map(indexes.contains) == true }
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -109,12 +114,12 @@ final class TablePass {
     try tally.look(row, number)
   }
 
-  /// Counts the row at hand as one that no mapping took.
-  func leave(_ isLocated: Bool) {
-    guard let tally, let number = isLocated ? locator.integer(entityPosition) : row.integer(entityPosition) else {
-      return
-    }
-    tally.leave(number)
+  /// Counts the decoded row as one that no mapping took.
+  func leave(isRejected: Bool) throws {
+    guard let number = row.integer(entityPosition), ways(number) != nil, isFirst[Int(number)] else { return }
+    let untaken = try untaken ?? TableTally(plan, table: table)
+    self.untaken = untaken
+    try untaken.leave(row, isRejected: isRejected)
   }
 
   @inline(__always)
@@ -141,6 +146,13 @@ final class TablePass {
       state.counts[index].kept += kept[index]
       kept[index] = 0
     }
-    tally?.take(into: &state.tallies[0])
+    untaken?.take(into: &state.tallies[0])
+  }
+}
+
+extension TableTally {
+  /// Prepares for a table that a step reads.
+  fileprivate convenience init(_ plan: StepPlan, table: Int) throws {
+    try self.init(plan.binding, table: table, plan.conversions, goneTargets: plan.goneTargets)
   }
 }

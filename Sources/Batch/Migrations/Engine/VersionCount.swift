@@ -16,7 +16,8 @@ struct VersionCount {
     let levels = Array(sequence(first: plan) { $0.passed?.plan })
     for level in levels { try read(level) }
     accounts = try zip(levels, tallies).reversed().map { level, tally in
-      try level.step.lines().account.counted(tally, level.binding, known: level.graph.entities)
+      try level.step.lines().account.counted(
+        tally, level.binding, known: level.graph.entities, next: level.layout)
     }
     accounts[0].lines += TriggerLines(plan).lines
   }
@@ -30,11 +31,11 @@ struct VersionCount {
     }
     for (table, bound) in plan.binding.tables.enumerated() where !tables.contains(table) {
       let tally = try TableTally(plan.binding, table: table, plan.conversions)
-      let before = tallies[level].objects
+      let before = tallies[level].rows.objects
       try scan(plan, table: bound.schema, level: level) { page, tallies in
         try tally.count(page, into: &tallies[level], path: plan.graph.reader.path)
       }
-      unread += tallies[level].objects - before
+      unread += tallies[level].rows.objects - before
     }
     for (join, bound) in plan.binding.joins.enumerated() where !joins.contains(bound.schema.rootPage) {
       try scan(plan, table: bound.schema, level: level) { page, tallies in

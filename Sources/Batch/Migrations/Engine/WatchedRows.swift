@@ -2,8 +2,34 @@ import RunSupport
 
 // Rows whose objects somebody wants to know of, or that may be set aside.
 extension RowTransformer {
+  /// Migrates an object by one of its mappings.
+  @inline(__always)
+  func take(
+    _ key: Int64, by way: TablePass.Way, telling watcher: (any ObjectWatcher)?
+  ) throws -> (isKept: Bool, isRejected: Bool) {
+    try way.mapping._withUnsafeGuaranteedRef { mapping in
+      var fate = (isKept: false, isRejected: false)
+      if let watcher {
+        fate = try take(key, mapping: mapping, index: way.index, telling: watcher)
+      } else if rejects != nil {
+        let (isKept, rejection) = try takeOrReject(key, mapping: mapping, index: way.index)
+        fate = (isKept, rejection != nil)
+      } else {
+        fate.isKept = try take(key, mapping: mapping, index: way.index)
+      }
+      if fate.isKept, mapping.mayClear {
+        for keys in mapping.clearedKeys where keys.allSatisfy({ $0.row == key }) {
+          state.tallies[0].add(cleared: 1, at: keys[0].place)
+        }
+      }
+      return fate
+    }
+  }
+
   /// Migrates an object that somebody wants to know of, or that may be set aside.
-  func take(_ key: Int64, mapping: CompiledMapping, index: Int, telling watcher: any ObjectWatcher) throws -> Bool {
+  func take(
+    _ key: Int64, mapping: CompiledMapping, index: Int, telling watcher: any ObjectWatcher
+  ) throws -> (isKept: Bool, isRejected: Bool) {
     manager.watched = []
     defer { manager.watched = nil }
     let (isKept, rejection) =
@@ -11,7 +37,7 @@ extension RowTransformer {
       ? (try take(key, mapping: mapping, index: index), nil) : try takeOrReject(key, mapping: mapping, index: index)
     let made = rejection == nil ? manager.watched ?? [] : []
     try watcher.tell(ObjectFate(mapping: mapping, key: key, isKept: isKept, rejection: rejection, made: made))
-    return isKept
+    return (isKept, rejection != nil)
   }
 
   /// Migrates an object in a run that continues past objects which cannot be migrated; says why it is rejected.

@@ -15,7 +15,7 @@ struct AccountBalance {
   let text: String?
 
   init(_ account: VersionAccount) {
-    let kinds: [(AccountLine.Kind, String)] = [(.entity, "objects"), (.attribute, "values"), (.relationship, "links")]
+    let kinds: [(AccountLine.Kind, String)] = [(.entity, "object"), (.attribute, "value"), (.relationship, "link")]
     let parts = kinds.compactMap { kind, unit in
       Self.part(account.lines.filter { $0.kind == kind && $0.holdsData && $0.count != nil }, unit)
     }
@@ -23,18 +23,14 @@ struct AccountBalance {
   }
 
   private static func part(_ lines: [AccountLine], _ unit: String) -> String? {
-    let sum = lines.reduce(UInt64(0)) { $0 &+ ($1.count ?? 0) }
-    guard sum > 0 else { return nil }
-    let leftOut = lines.reduce(UInt64(0)) { $0 &+ ($1.isGone ? 0 : $1.leftOut ?? 0) }
-    var shares = words.map { fate, word in
-      (
-        lines.reduce(UInt64(0)) { $0 &+ ($1.fate == fate ? ($1.count ?? 0) &- ($1.isGone ? 0 : $1.leftOut ?? 0) : 0) },
-        word
-      )
-    }
-    shares.append((leftOut, "left out"))
+    func sum(_ count: (AccountLine) -> UInt64?) -> UInt64 { lines.reduce(0) { $0 &+ (count($1) ?? 0) } }
+    let shares =
+      words.map { fate, word in (sum { $0.fate == fate ? $0.share : nil }, word) }
+      + [(sum(\.leftOut), "left out"), (sum(\.rejected), "rejected"), (sum(\.cleared), "cleared")]
+    let all = sum(\.count)
+    guard all > 0 else { return nil }
     return
-      "\(sum.grouped) \(unit) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
+      "\(all.counted(unit)) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
   }
 }
 

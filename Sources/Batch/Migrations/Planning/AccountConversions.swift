@@ -46,8 +46,3 @@ extension AttributeType {
     }
   }
 }
-
-extension [String] {
-  /// Each once, in the order of their first.
-  package var uniqued: [String] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
-}

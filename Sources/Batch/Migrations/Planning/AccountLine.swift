@@ -53,8 +53,12 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var count: UInt64?
   /// Of converted values those that are not the same number after it.
   public var changed: UInt64?
-  /// Of an entity's objects those that no mapping took: filters, policies and rejects left them out.
+  /// Of the count those objects that no mapping took, as filters and policies left them out, and what such objects have.
   public var leftOut: UInt64?
+  /// Of the count those objects that could not be migrated, and what such objects have.
+  public var rejected: UInt64?
+  /// Of links those that are not there after it, although their object is: it led to one that was left out or rejected.
+  public var cleared: UInt64?
   /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
   /// Why the objects of an entity, or some of them, are removed, as a mapping file says.
@@ -69,6 +73,14 @@ public struct AccountLine: Sendable, Hashable, Codable {
 
   /// Whether it is gone after the step.
   var isGone: Bool { fate == .dropped || fate == .lost || fate == .replaced }
+
+  /// What of the count has the line's fate: neither left out nor rejected nor cleared.
+  package var share: UInt64 {
+    [leftOut, rejected, cleared].reduce(count ?? 0) { $0 - min($0, $1 ?? 0) }
+  }
+
+  /// Whether there is nothing that has its fate, as far as somebody counted.
+  package var isEmpty: Bool { count != nil && share == 0 }
 
   /// Whether it holds data of its own, and is not a second view of another line's.
   package var holdsData: Bool { [.entity, .attribute, .relationship].contains(kind) && countedAs == nil }
@@ -86,14 +98,14 @@ public struct AccountLine: Sendable, Hashable, Codable {
 
   /// What is gone, with its count: `500 links of Track.points`.
   package var amount: String {
-    guard let count else { return thing }
+    guard count != nil else { return thing }
     let unit =
       switch kind {
       case .entity: "object"
       case .relationship: "link"
       case .attribute, .index, .constraint, .trigger: "value"
       }
-    return "\(count.counted(unit)) of \(path)"
+    return "\(share.counted(unit)) of \(path)"
   }
 }
 
@@ -111,16 +123,16 @@ public struct VersionAccount: Sendable, Hashable, Codable {
     let pair = "\(source) to \(destination)"
     func list(_ lines: [AccountLine], _ text: (AccountLine) -> String) -> String? {
       guard !lines.isEmpty else { return nil }
-      let rest = lines.count > 12 ? " and \(lines.count - 12) others" : ""
+      let rest = lines.count > 12 ? " and \((lines.count - 12).counted("other"))" : ""
       return lines.prefix(12).map(text).joined(separator: ", ") + rest
     }
-    let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && $0.count != 0 }
+    let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && !$0.isEmpty }
     return [
       list(gone.filter { $0.fate == .dropped }) { $0.amount + ($0.reason.map { " (\($0))" } ?? "") }
         .map { "\(pair) drops \($0)" },
       list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
       list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) replaces \($0)" },
-      list(lines.filter { $0.fate == .policy && $0.count != 0 && $0.countedAs == nil }, \.amount)
+      list(lines.filter { $0.fate == .policy && !$0.isEmpty && $0.countedAs == nil }, \.amount)
         .map { "\(pair) leaves to policies, whose code may or may not read it: \($0)" },
       list(lines.filter { ($0.changed ?? 0) > 0 }) { "\(($0.changed ?? 0).grouped) of \($0.amount)" }.map {
         "\(pair) changes \($0)"

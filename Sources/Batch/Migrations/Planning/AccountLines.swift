@@ -1,5 +1,6 @@
 import CoreDataModel
 import MappingModels
+import RunSupport
 
 /// Makes the account of a step, before anything is counted: everything of its source version in one line each.
 struct AccountLines {

@@ -94,7 +94,7 @@ struct ConstraintCheck {
   /// Sorts the objects.
   func run() throws -> Equal {
     let width = readings[0].parts.count
-    let path = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-constraint-\(UUID().uuidString)")
+    let path = UnfinishedFiles.temporaryPath("constraint")
     let sorter = IndexSorter(
       columns: (0..<width).map { SortColumn($0) }, rowidColumn: nil, isUnique: true,
       memory: SortMemory(byteCount: Self.sortBytes),

@@ -2,82 +2,110 @@ import CoreDataStore
 import RunSupport
 import Streams
 
+/// A reference of an entity's rows that may lead to objects of entities that nothing carries: it is cleared then.
+struct GoneTarget {
+  /// The Z_ENT of the rows, and their table.
+  var number: Int
+  var table: Int
+  /// Where the key is, and the entity number of the object that it leads to.
+  var position: Int
+  var entityPosition: Int
+  var gone: Set<Int>
+  var place: KeyPlace
+}
+
 /// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, section
 /// 8.5.
 struct ContentTally: Equatable {
-  /// By Z_ENT: objects, then for each column of their table how many have NULL in it.
-  private(set) var numbers: [Int: [UInt64]] = [:]
+  /// All objects.
+  private(set) var rows = RowCounts()
   /// By `Entity.attribute`: converted values that are not the same number after it.
   private(set) var changed: [String: UInt64] = [:]
-  /// By Z_ENT: objects that no mapping took.
-  private(set) var leftOut: [Int: UInt64] = [:]
   /// By join table, in the layout's order: links.
   private(set) var links: [Int: UInt64] = [:]
+  /// Objects that no mapping took, and those that could not be migrated.
+  private(set) var leftOut = RowCounts()
+  private(set) var rejected = RowCounts()
+  /// By join table: links that were carried; none of a table that nothing carries.
+  private(set) var carriedLinks: [Int: UInt64] = [:]
+  /// Keys and links of carried objects that lead to an object which is not, by their places in the next version.
+  private(set) var cleared: [KeyPlace: UInt64] = [:]
 
   init() {}
 
-  /// Objects of all entities.
-  var objects: UInt64 { numbers.values.reduce(0) { $0 &+ $1[0] } }
-
-  /// Objects of an entity; 0 where none was seen.
-  func objects(_ number: Int) -> UInt64 { numbers[number]?[0] ?? 0 }
-
-  /// Values of an entity's column that are not null.
-  func values(_ number: Int, column: Int) -> UInt64 {
-    guard let found = numbers[number], column + 1 < found.count else { return 0 }
-    return found[0] &- found[column + 1]
-  }
-
-  mutating func add(_ number: Int, _ found: UnsafeBufferPointer<UInt64>) {
-    guard var sums = numbers[number], sums.count == found.count else {
-      numbers[number] = Array(found)
-      return
-    }
-    for index in sums.indices { sums[index] &+= found[index] }
-    numbers[number] = sums
-  }
+  mutating func add(_ number: Int, _ found: UnsafeBufferPointer<UInt64>) { rows.add(number, found) }
 
   mutating func add(changed: [String: UInt64]) { self.changed.merge(changed, uniquingKeysWith: &+) }
 
-  mutating func add(leftOut count: UInt64, of number: Int) { leftOut[number, default: 0] &+= count }
+  mutating func add(leftOut number: Int, _ found: UnsafeBufferPointer<UInt64>) { leftOut.add(number, found) }
+
+  mutating func add(rejected number: Int, _ found: UnsafeBufferPointer<UInt64>) { rejected.add(number, found) }
 
   mutating func add(links count: UInt64, of join: Int) { links[join, default: 0] &+= count }
 
+  mutating func add(carriedLinks count: UInt64, of join: Int) { carriedLinks[join, default: 0] &+= count }
+
+  mutating func add(cleared count: UInt64 = 1, at place: KeyPlace) { cleared[place, default: 0] &+= count }
+
   mutating func add(_ other: ContentTally) {
-    for (number, found) in other.numbers { found.withUnsafeBufferPointer { add(number, $0) } }
+    rows.add(other.rows)
     add(changed: other.changed)
-    leftOut.merge(other.leftOut, uniquingKeysWith: &+)
+    leftOut.add(other.leftOut)
+    rejected.add(other.rejected)
     links.merge(other.links, uniquingKeysWith: &+)
+    carriedLinks.merge(other.carriedLinks, uniquingKeysWith: &+)
+    cleared.merge(other.cleared, uniquingKeysWith: &+)
   }
 
   func encode(into writer: inout ByteWriter) {
-    writer.writeArray(numbers.sorted { $0.key < $1.key }) {
-      $0.writeInt($1.key)
-      $0.writeArray($1.value) { $0.writeUInt64($1) }
-    }
+    rows.encode(into: &writer)
     writer.writeArray(changed.sorted { $0.key < $1.key }) {
       $0.writeString($1.key)
       $0.writeUInt64($1.value)
     }
-    for counts in [leftOut, links] {
-      writer.writeArray(counts.sorted { $0.key < $1.key }) {
-        $0.writeInt($1.key)
-        $0.writeUInt64($1.value)
-      }
+    let untaken = leftOut.byNumber.merging(rejected.byNumber, uniquingKeysWith: &+)
+    for counts in [untaken, links] { Self.encode(counts, into: &writer) }
+  }
+
+  /// The rest, which states of earlier versions lack.
+  func encodeRest(into writer: inout ByteWriter) {
+    leftOut.encode(into: &writer)
+    rejected.encode(into: &writer)
+    Self.encode(carriedLinks, into: &writer)
+    writer.writeArray(
+      cleared.sorted { ($0.key.table, $0.key.column, $0.key.number) < ($1.key.table, $1.key.column, $1.key.number) }
+    ) {
+      for part in [$1.key.table, $1.key.column, $1.key.number] { $0.writeInt(part) }
+      $0.writeUInt64($1.value)
+    }
+  }
+
+  private static func encode(_ counts: [Int: UInt64], into writer: inout ByteWriter) {
+    writer.writeArray(counts.sorted { $0.key < $1.key }) {
+      $0.writeInt($1.key)
+      $0.writeUInt64($1.value)
     }
   }
 
   init(from reader: inout ByteReader) throws {
-    let found = try reader.readArray(elementSize: 8) {
-      (try $0.readInt(), try $0.readArray(elementSize: 8) { try $0.readUInt64() })
-    }
-    guard found.allSatisfy({ !$0.1.isEmpty }) else { throw reader.damaged("the account") }
-    numbers = Dictionary(found) { $1 }
+    rows = try RowCounts(from: &reader)
     changed = Dictionary(try reader.readArray { (try $0.readString(), try $0.readUInt64()) }) { $1 }
-    let counts = try [leftOut, links].map { _ in
-      Dictionary(try reader.readArray(elementSize: 16) { (try $0.readInt(), try $0.readUInt64()) }) { $1 }
+    leftOut = RowCounts(objects: try Self.counts(from: &reader))
+    links = try Self.counts(from: &reader)
+  }
+
+  /// Reads what ``encodeRest(into:)`` wrote.
+  mutating func readRest(from reader: inout ByteReader) throws {
+    (leftOut, rejected) = (try RowCounts(from: &reader), try RowCounts(from: &reader))
+    carriedLinks = try Self.counts(from: &reader)
+    let found = try reader.readArray(elementSize: 32) {
+      (KeyPlace(table: try $0.readInt(), column: try $0.readInt(), number: try $0.readInt()), try $0.readUInt64())
     }
-    (leftOut, links) = (counts[0], counts[1])
+    cleared = Dictionary(found) { $1 }
+  }
+
+  private static func counts(from reader: inout ByteReader) throws -> [Int: UInt64] {
+    Dictionary(try reader.readArray(elementSize: 16) { (try $0.readInt(), try $0.readUInt64()) }) { $1 }
   }
 }
 

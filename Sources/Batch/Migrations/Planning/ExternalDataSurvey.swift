@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import RunSupport
 import Streams
 
 /// Which values of a store lie outside of it, and whether their files are there. Reads every row of the tables
@@ -121,15 +122,18 @@ public struct ExternalDataSurvey: Sendable, Codable, Equatable {
     if missing > 0 {
       let first = missingExamples.map { "\($0.entity) \($0.key).\($0.attribute) (\($0.file))" }.joined(separator: ", ")
       notes.append(
-        "\(missing) of \(references) values outside the store have no file: \(first)\(missing > 5 ? ", …" : "")")
+        "\(missing.grouped) of \(references.counted("value")) outside the store \(missing.verb("has", "have")) no file: \(first)\(missing > 5 ? ", …" : "")"
+      )
     }
     if orphans > 0 {
       notes.append(
-        "\(orphans) files of external data belong to no object: \(orphanExamples.joined(separator: ", "))\(orphans > 5 ? ", …" : "")"
+        "\(orphans.counted("file")) of external data \(orphans.verb("belongs", "belong")) to no object: \(orphanExamples.joined(separator: ", "))\(orphans > 5 ? ", …" : "")"
       )
     }
     if unknown > 0 {
-      notes.append("\(unknown) values of external attributes have an unknown form and are kept as they are")
+      let kept = unknown.verb(
+        "has an unknown form and is kept as it is", "have an unknown form and are kept as they are")
+      notes.append("\(unknown.counted("value")) of external attributes \(kept)")
     }
     return notes
   }

@@ -15,6 +15,8 @@ struct InferredRequirements {
     var entity: String
     var name: String
     var version: String
+    /// The versions of the step that requires it.
+    var step: (source: ManagedObjectModel, destination: ManagedObjectModel)
     /// Whether its default value fills in what is missing.
     var isFilled = false
     /// Where sources write a default that they compute; nil for others.
@@ -22,13 +24,14 @@ struct InferredRequirements {
     /// What gives it one.
     var remedy = "give the attribute a value in a mapping file (--mappings)"
 
-    func refusal(_ count: UInt64, path: String) -> BatchError {
+    func refusal(_ count: UInt64, path: String, begin: AdvisedCommand?) -> BatchError {
       let objects = count.counted("object")
       guard let place else {
         return BatchError(
           .refused, "the required attribute \(name) of \(version) would have no value in \(objects)",
-          hint: "Give it a default value, or map it with a mapping model", effect: .nothingWritten, path: path,
-          entity: entity)
+          hint: "Give it a default value, or give it values in a mapping file (--mappings)"
+            + (begin.map { "; to begin one: \($0)" } ?? ""),
+          effect: .nothingWritten, next: begin.map { [$0.line] } ?? [], path: path, entity: entity)
       }
       return BatchError(
         .refused,
@@ -69,7 +72,7 @@ struct InferredRequirements {
       }
       var requirement = Requirement(
         origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
-        isFilled: isFilled)
+        step: (step.source, step.destination), isFilled: isFilled)
       requirement.place = place
       if target.type == .composite { requirement.remedy = "set its elements in a policy, with a mapping model" }
       switch old.flatMap({ origin.attributes[$0.name] }) {
@@ -104,14 +107,15 @@ struct InferredRequirements {
 
   /// Throws `refused`, naming the first attribute that would lack values and the number of objects. Returns notes about
   /// those that get their default value.
-  func check(_ reader: StoreReader, _ binding: StoreBinding) throws -> [String] {
+  func check(_ reader: StoreReader, _ binding: StoreBinding, in library: ModelLibrary) throws -> [String] {
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
     let sought = zip(requirements, entities).map { requirement, entity in
       ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
     }
     let missing = try ValueCount(sought, reader: reader, binding: binding).missing
     for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
-      throw requirement.refusal(UInt64(count), path: reader.path)
+      let begin = library.beginning(requirement.step.source, requirement.step.destination)
+      throw requirement.refusal(UInt64(count), path: reader.path, begin: begin)
     }
     return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
       "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "

@@ -28,6 +28,9 @@ enum KnownLibraries {
     return try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap(bundles)) }
   }
 
+  /// Nobody will ask soon.
+  static func forget() { known.forget() }
+
   private static func sources(_ paths: [String]) throws -> [Source] {
     let stores = StoreDocument.names(try paths.filter(StoreDocument.isStore))
     var models = try ModelReader.sources(paths.filter { stores[$0] == nil }).makeIterator()

@@ -145,10 +145,10 @@ public struct MigrationPlanner: Sendable {
     let renews = chosen.steps.isEmpty && !assumption.isEmpty
     var steps = renews ? [try .renewal(from: source, to: destination)] : chosen.steps
     markHistory(&steps, source: source, successors: successors)
-    for index in steps.indices { steps[index] = try MappingOrder(step: steps[index], policies: policies).ordered() }
+    steps = try ordered(steps)
     let binding = try StoreBinding(reader, model: source)
     let prepared = try prepared(steps, renews ? nil : key, reader: reader, binding: binding, checksValues: checksValues)
-    let values = try prepared.requirements?.check(reader, binding) ?? []
+    let values = try prepared.requirements?.check(reader, binding, in: library) ?? []
     let path = steps
     steps = try parts.applied(to: prepared.steps, policies: policies)
     try Self.requireLayouts(steps)
@@ -169,6 +169,12 @@ public struct MigrationPlanner: Sendable {
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
       path: path, looks: key == nil || renews || !parts.isAll ? nil : prepared.looks, binding: binding,
       differences: chosen.differences, countingSeconds: counting, destination: try namedDestination(for: destination))
+  }
+
+  /// The steps with their mapping models in order. Throws `missingPolicy` that names all policies which are not known.
+  private func ordered(_ steps: [MigrationStep]) throws -> [MigrationStep] {
+    try policies.require(steps.flatMap(\.mappingModels))
+    return try steps.map { try MappingOrder(step: $0, policies: policies).ordered() }
   }
 
   /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.
@@ -192,7 +198,8 @@ public struct MigrationPlanner: Sendable {
       let destination = try? destination(target, from: source)
     else { return nil }
     let successors = try? order.successors(in: library)
-    return OrderAdvice(from: source, to: destination, library: library, mappings: mappings, successors: successors)
+    return OrderAdvice(
+      from: source, to: destination, library: library, mappings: mappings, successors: successors, list: order.given)
   }
 
   func destination(_ target: MigrationTarget, from source: ManagedObjectModel) throws -> ManagedObjectModel {

@@ -63,6 +63,7 @@ extension MigrationStep {
     let models = MappingCompletion(models: partial, source: source, destination: destination).completed()
     let problems =
       partial.flatMap { MappingCheck(model: $0, source: source, destination: destination).problems() }
+      + ToOneCheck(models: models, source: source, destination: destination).problems()
       + StepCoverage.problems(models, from: source, to: destination)
     guard problems.isEmpty else { return (nil, problems) }
     let names = models.map(\.name).joined(separator: " and ")

@@ -41,6 +41,9 @@ public struct ModelLibrary: Sendable {
     self = try KnownLibraries.library(paths)
   }
 
+  /// Gives the memory of the libraries back that the process has read and nobody holds.
+  package static func forgetKnown() { KnownLibraries.forget() }
+
   /// Makes a library of bundles that were read before.
   public init(bundles: [ModelBundle]) {
     self.init(bundles: bundles, hashes: bundles.flatMap { ManagedObjectModel.versionHashes($0.versions) })
@@ -147,6 +150,12 @@ public struct ModelLibrary: Sendable {
     throw BatchError(
       .noModel, "several data models are known, and which one is meant is not",
       hint: "Name the target. \(knownVersions)")
+  }
+
+  /// Whether a list of versions has a model.
+  func holds(_ model: ManagedObjectModel, in list: [String]) -> Bool {
+    let known = hashes(of: model)
+    return list.contains { name in version(named: name).map { hashes(of: $0) == known } ?? false }
   }
 
   var knownVersions: String {

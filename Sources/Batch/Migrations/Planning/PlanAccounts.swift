@@ -19,7 +19,7 @@ package struct PlanAccounts {
     let tally = try ContentTally(
       reader, binding: binding, tables: binding.tables.indices, conversions: lines.first?.conversions ?? [])
     rows = binding.layout.entityNames.enumerated().map { index, name in
-      MigrationPlan.EntityRows(entity: name, number: index + 1, rows: tally.objects(index + 1))
+      MigrationPlan.EntityRows(entity: name, number: index + 1, rows: tally.rows.objects(index + 1))
     }
     guard !stages.isEmpty else { return }
     accounts[0] = try accounts[0].counted(tally, binding)

@@ -54,7 +54,8 @@ extension MigrationPlanner {
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
   ) throws -> RunInference {
     do {
-      let order = successors.map { .successors($0) } ?? order
+      // Errors speak of a list that was given.
+      let order = order.given == nil ? successors.map { .successors($0) } ?? order : order
       let steps = try VersionPath.find(
         from: source, to: destination, library: library, mappings: mappings, order: order)
       return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)

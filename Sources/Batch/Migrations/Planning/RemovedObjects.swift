@@ -1,4 +1,5 @@
 import MappingModels
+import RunSupport
 
 extension [EntityMapping] {
   /// Source entities that are removed, and why.

@@ -239,7 +239,8 @@ private struct StoreTraps {
   var texts: [String] {
     var texts: [String] = []
     if inspection.walFrames > 0 {
-      texts.append("\(inspection.walFrames) pages lie in the -wal file: never move the store without it")
+      let pages = inspection.walFrames.counted("page lies", "pages lie")
+      texts.append("\(pages) in the -wal file: never move the store without it")
     }
     if reader.isRecovered {
       texts.append(SourceStore.recoveryNote)
@@ -255,7 +256,7 @@ private struct StoreTraps {
       texts.append("the store is mirrored with CloudKit: refused unless --allow-cloudkit is given")
     }
     if !inspection.triggers.isEmpty {
-      texts.append("\(inspection.triggers.count) triggers call functions of Core Data")
+      texts.append("\(inspection.triggers.count.counted("trigger calls", "triggers call")) functions of Core Data")
     }
     let virtual = inspection.tables.filter { $0.kind == .virtual }.map(\.name)
     if !virtual.isEmpty { texts.append("virtual tables: \(virtual.joined(separator: ", "))") }

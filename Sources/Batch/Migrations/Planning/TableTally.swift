@@ -12,6 +12,9 @@ final class TableTally {
   }
 
   private let nulls: NullTally
+  /// Of rows that no mapping took: for each group first those that were left out, then those that were rejected; nil as
+  /// long as all were taken.
+  private var untaken: NullTally?
   private let isNullByDefault: [Bool]
   private let name: String
   private let entityPosition: Int
@@ -24,10 +27,14 @@ final class TableTally {
   /// Whether somebody must look into values, for which `row` is needed. Read for every row.
   let looksIntoValues: Bool
   private var changed: [String: UInt64] = [:]
-  private var leftOut: [Int: UInt64] = [:]
+  /// By Z_ENT; empty where no entity of the table has one.
+  private let goneTargets: [Int: [GoneTarget]]
+  private var cleared: [KeyPlace: UInt64] = [:]
 
   /// Prepares for a table of a store. Conversions of entities in other tables are none of its business.
-  init(_ binding: StoreBinding, table: Int, _ conversions: [AccountLines.Conversion]) throws {
+  init(
+    _ binding: StoreBinding, table: Int, _ conversions: [AccountLines.Conversion], goneTargets: [GoneTarget] = []
+  ) throws {
     let (bound, names) = (binding.tables[table], binding.layout.entityNames)
     isNullByDefault = bound.schema.columns.map { ($0.defaultValue ?? .null) == .null }
     (name, entityPosition, columnCount) = (bound.schema.name, bound.positions[1], bound.schema.columns.count)
@@ -46,7 +53,9 @@ final class TableTally {
       found[entity.number].append(
         Conversion(path: "\(conversion.entity).\(conversion.attribute)", position: position, types: conversion.types))
     }
-    (self.conversions, looksIntoValues) = (found, !found.isEmpty)
+    self.goneTargets = Dictionary(grouping: goneTargets.filter { $0.table == table }, by: \.number)
+    self.conversions = found
+    looksIntoValues = !found.isEmpty || !self.goneTargets.isEmpty
   }
 
   deinit { groups.deallocate() }
@@ -60,25 +69,42 @@ final class TableTally {
     nulls.add(row, to: Int(groups[Int(number)])) { isNullByDefault[$0] }
   }
 
-  /// Counts what converting a decoded row changes.
-  func look(_ row: RecordDecoder, _ number: Int64) throws {
+  /// Counts what converting a decoded row changes, and what of it is cleared, or takes that back.
+  func look(_ row: RecordDecoder, _ number: Int64, takesBack: Bool = false) throws {
     guard looksIntoValues else { return }
+    for target in goneTargets[Int(number)] ?? [] where row.integer(target.position) != nil {
+      guard let other = row.integer(target.entityPosition), target.gone.contains(Int(truncatingIfNeeded: other)) else {
+        continue
+      }
+      cleared[target.place, default: 0] &+= takesBack ? .max : 1
+    }
+    guard !conversions.isEmpty else { return }
     for conversion in conversions[Int(number)] where conversion.position < row.columnCount {
       let value = try row.value(conversion.position)
       guard value != .null, let converted = conversion.types.converted(value) else { continue }
-      if !converted.isSameNumber(as: value) { changed[conversion.path, default: 0] += 1 }
+      if !converted.isSameNumber(as: value) { changed[conversion.path, default: 0] &+= takesBack ? .max : 1 }
     }
   }
 
-  /// Counts a row that no mapping took.
-  func leave(_ number: Int64) { leftOut[Int(number), default: 0] += 1 }
+  /// Counts a decoded row that no mapping took, after it was counted with all others.
+  func leave(_ row: RecordDecoder, isRejected: Bool) throws {
+    guard let number = row.integer(entityPosition), number > 0, number < Int64(groups.count) else { return }
+    let untaken = untaken ?? NullTally(groups: 2 * (numbers.count + 1), columns: columnCount)
+    self.untaken = untaken
+    untaken.add(row, to: 2 * Int(groups[Int(number)]) + (isRejected ? 1 : 0)) { isNullByDefault[$0] }
+    try look(row, number, takesBack: true)
+  }
 
   /// Adds what was counted since the last call.
   func take(into tally: inout ContentTally) {
     nulls.take { group, found in tally.add(group == 0 ? 0 : numbers[group - 1], found) }
+    untaken?.take { group, found in
+      let number = group < 2 ? 0 : numbers[group / 2 - 1]
+      if group % 2 == 0 { tally.add(leftOut: number, found) } else { tally.add(rejected: number, found) }
+    }
     if !changed.isEmpty { tally.add(changed: changed) }
-    for (number, count) in leftOut { tally.add(leftOut: count, of: number) }
-    (changed, leftOut) = ([:], [:])
+    for (place, count) in cleared where count != 0 { tally.add(cleared: count, at: place) }
+    (changed, cleared) = ([:], [:])
   }
 
   /// Counts a page of rows. Throws `badStore` for a row that cannot be read, or whose entity the table does not hold.

@@ -65,9 +65,7 @@ package struct VersionGraph {
   private func command(_ pair: Pair, to bundle: ModelBundle) -> AdvisedCommand {
     let from = checksum(pair.source)
     let first = bundles.first { $0.checksums.contains(from) }?.bundle ?? bundle
-    let paths = first.path == bundle.path ? bundle.paths : first.paths + bundle.paths
-    return ProgramName.command(
-      ["mapping", "init", names[pair.source], names[pair.destination], "--models"] + paths + bundle.options)
+    return ModelBundle.beginning(names[pair.source], names[pair.destination], from: first, to: bundle)
   }
 
   private func checksum(_ place: Int) -> String { ManagedObjectModel.versionChecksum(hashes[place]) }

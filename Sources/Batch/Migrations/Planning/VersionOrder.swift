@@ -41,6 +41,19 @@ public enum VersionOrder: Sendable {
     if case .stages(let staged) = self { staged } else { nil }
   }
 
+  /// The list, if a person gave one.
+  package var given: [String]? { if case .list(let names) = self { names } else { nil } }
+
+  /// The order that a person gave, and all other versions; without one, those that are known.
+  func knownVersions(in library: ModelLibrary) -> String {
+    guard let given else { return library.knownVersions }
+    let others = library.names.filter { name in
+      library.version(named: name).map { !library.holds($0, in: given) } ?? false
+    }
+    return "The order that was given: \(ModelLibrary.list(given))"
+      + (others.isEmpty ? "" : "; versions besides: \(ModelLibrary.list(others))")
+  }
+
   private static func chain(_ names: [String], _ library: ModelLibrary) throws -> [String: String] {
     var (next, seen): ([String: String], Set<String>) = ([:], [])
     var last: String?

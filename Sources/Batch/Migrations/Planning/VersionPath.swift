@@ -28,7 +28,7 @@ public enum VersionPath {
     var search = PathSearch(graph: graph, targets: graph.places(end))
     guard let steps = search.run(from: graph.places(start)) else {
       throw search.failure(
-        from: source, to: destination, isBack: graph.precedes(end, start), known: library.knownVersions)
+        from: source, to: destination, isBack: graph.precedes(end, start), in: order, of: library)
     }
     _ = try ([source] + steps.map(\.destination)).concurrentMap { try $0.validate() }
     return steps
@@ -134,18 +134,26 @@ private struct PathSearch {
   }
 
   func failure(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, isBack: Bool, known: String
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, isBack: Bool, in order: VersionOrder,
+    of library: ModelLibrary
   ) -> BatchError {
     if let custom, brokenMappings.isEmpty, !isBack { return custom }
     var lines = brokenMappings + impossible
+    let given = order.given
     if isBack {
-      lines.insert("\(destination.name) comes before \(source.name), and inference goes forward only", at: 0)
+      let by = given == nil ? "" : "by the order that was given "
+      lines.insert("\(by)\(destination.name) comes before \(source.name), and inference goes forward only", at: 0)
+    } else if lines.isEmpty, let given,
+      let missing = [source, destination].first(where: { !library.holds($0, in: given) })
+    {
+      lines.append(
+        "\(missing == source ? "the store's version" : "the target") \(missing.name) is not in the list of versions")
     } else if lines.isEmpty {
       lines.append("no mapping model leads there, and inference goes from a version to the next one only")
     }
     let message = "no path leads from \(source.name) to \(destination.name):\n"
     return BatchError(
       brokenMappings.isEmpty ? .noPath : .badMapping, message + (lines + graph.unused).joined(separator: "\n"),
-      hint: "Supply a mapping model for the step. \(known)")
+      hint: "Supply a mapping model for the step. \(order.knownVersions(in: library))")
   }
 }

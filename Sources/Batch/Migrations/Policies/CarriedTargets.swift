@@ -12,9 +12,19 @@ struct CarriedTargets {
   let expected: Int
   /// By the object's Z_ENT; the first that takes it counts.
   let candidates: [[Candidate]]
+  /// Where a key that is cleared is noted; nil where nobody counts it.
+  var cleared: ClearedKey?
 
   /// Whether anything can be left out.
   var hasFilters: Bool { candidates.contains { $0.contains { $0.filter != nil } } }
+
+  /// The same for the keys in a column, which are counted where they are cleared.
+  func clearing(_ column: Int, of destination: DestinationEntity) -> CarriedTargets {
+    var targets = self
+    targets.cleared = ClearedKey(
+      KeyPlace(table: destination.table, column: column, number: destination.number))
+    return targets
+  }
 
   /// What became of an object; nil if no mapping took it, or if its row is missing.
   func target(_ key: Int64) throws -> KeyMap.Target? {

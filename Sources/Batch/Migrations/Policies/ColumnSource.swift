@@ -110,6 +110,8 @@ struct KeyMap {
   var single: Target?
   /// Where keys lead when nothing in their own row holds the entity.
   var owners: Owners?
+  /// Entities whose objects a key may lead to, and that no mapping carries.
+  var gone: Set<Int> = []
 
   func target(of key: Int64, _ row: RecordDecoder) throws -> Target? {
     if let owners { return try owners.graph.object(owners.number, key: key).flatMap { byNumber[$0.entity.number] } }

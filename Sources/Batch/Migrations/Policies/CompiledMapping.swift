@@ -23,7 +23,8 @@ final class PolicyCalls: Sendable {
 
 /// An entity mapping made ready for rows: for every column of the destination, where it comes from.
 package final class CompiledMapping: @unchecked Sendable {
-  // Sendable: nothing changes after init, neither what the pointer leads to.
+  // Sendable: nothing changes after init, neither what the pointer leads to; what notes cleared keys is the transforming
+  // thread's alone.
   package let mapping: EntityMapping
   package let source: SourceEntity
   package let destination: DestinationEntity
@@ -40,6 +41,10 @@ package final class CompiledMapping: @unchecked Sendable {
   private let mayWrite: UnsafeMutableBufferPointer<Bool>?
   /// Which source objects it takes; nil for all.
   let filter: MappingFilter?
+  /// Whether keys may be cleared, because filters left out what they lead to.
+  let mayClear: Bool
+  /// For each relationship of the source whose keys may be cleared: the columns that would have them.
+  let clearedKeys: [[ClearedKey]]
   /// What is evaluated for every object, in the mapping's order.
   let expressions: [PropertyExpression]
   /// What the model demands of the mapping's objects; nil for nothing.
@@ -73,6 +78,8 @@ package final class CompiledMapping: @unchecked Sendable {
       return copy
     }
     self.columns = columns
+    clearedKeys = Self.clearedKeys(columns)
+    mayClear = !clearedKeys.isEmpty
     (self.filter, self.expressions, self.rules) = (filter, expressions, rules)
     borrowed = .allocate(capacity: columns.count)
     var constants = ColumnValues(count: columns.count)
@@ -89,6 +96,20 @@ package final class CompiledMapping: @unchecked Sendable {
   deinit {
     borrowed.deallocate()
     mayWrite?.deallocate()
+  }
+
+  /// A key that goes to several columns is cleared if none of them has it.
+  private static func clearedKeys(_ columns: [ColumnSource]) -> [[ClearedKey]] {
+    var (found, kept) = ([Int: [ClearedKey]](), Set<Int>())
+    for column in columns {
+      switch column {
+      case .carried(let position, let targets, .key):
+        if let cleared = targets.cleared { found[position, default: []].append(cleared) }
+      case .borrow(let position, _), .key(let position, _): kept.insert(position)
+      default: break
+      }
+    }
+    return found.filter { !kept.contains($0.key) }.sorted { $0.key < $1.key }.map(\.value)
   }
 
   private static func recipe(_ columns: [ColumnSource], _ rules: ObjectRules?) -> RecordRecipe? {
@@ -192,7 +213,11 @@ package final class CompiledMapping: @unchecked Sendable {
   ) throws
     -> Value
   {
-    guard let key = row.integer(position), let target = try targets.target(key) else { return .null }
+    guard let key = row.integer(position) else { return .null }
+    guard let target = try targets.target(key) else {
+      targets.cleared?.row = rowid
+      return .null
+    }
     switch part {
     case .key: return .integer(key &+ target.offset)
     case .entity: return .integer(Int64(target.number))

@@ -81,6 +81,7 @@ indirect enum CompiledRuleTarget {
   /// What the rule at a place has made for the row; `ofItem` for the item at hand alone.
   case made(Int, ofItem: Bool)
   case when(CompiledCondition, CompiledRuleTarget)
+  case one(CompiledRuleTarget, takesLast: Bool)
 
   func objects(_ row: RuleRow) throws -> [DestinationObject] {
     switch self {
@@ -97,6 +98,9 @@ indirect enum CompiledRuleTarget {
     case .made(let place, let ofItem):
       return row.made[place].filter { !ofItem || $0.item == row.item?.key }.map(\.object)
     case .when(let condition, let target): return try row.holds(condition) ? target.objects(row) : []
+    case .one(let target, let takesLast):
+      let found = try target.objects(row)
+      return [takesLast ? found.last : found.first].compactMap { $0 }
     }
   }
 }
@@ -120,25 +124,44 @@ struct CompiledObjectRule {
     // A condition of the source object alone is asked once.
     let asksItems = condition?.origins.isEmpty == false
     if let condition, !asksItems, try !row.holds(condition) { return }
-    guard let forEach else { return try make(&row, place) }
+    guard let forEach else {
+      try make(&row, place)
+      return
+    }
+    var linked: Int64?
     for item in try row.items(forEach) {
       row.item = item
       if asksItems, let condition, try !row.holds(condition) { continue }
-      try make(&row, place)
+      let object = try make(&row, place)
+      if let link, !link.isToMany, let object { try refuseSecond(object, after: &linked, of: link.name, row) }
     }
     row.item = nil
   }
 
-  private func make(_ row: inout RuleRow, _ place: Int) throws {
+  /// A to-one takes one object: the last one would replace those before, and nobody would know.
+  private func refuseSecond(
+    _ object: DestinationObject, after linked: inout Int64?, of link: String, _ row: RuleRow
+  ) throws {
+    guard let first = linked, first != object.key else { return linked = object.key }
+    throw row.failure(
+      "\(link) takes one object, and a rule with forEach links several",
+      "Let its when hold for one $item alone, or link a to-many")
+  }
+
+  /// The object that was made or found.
+  @discardableResult
+  private func make(_ row: inout RuleRow, _ place: Int) throws -> DestinationObject? {
     let first = row.manager.nextKeys[table]
-    guard let object = try object(row) else { return }
+    guard let object = try object(row) else { return nil }
     if isNamed { row.made[place].append((row.item?.key, object)) }
     if row.manager.nextKeys[table] != first {
       for attribute in attributes { try attribute.set(in: object, row) }
       for relationship in relationships { try relationship.set(in: object, row) }
     }
-    guard let link else { return }
-    if link.isToMany { try row.object.add(object, to: link.name) } else { try row.object.set(link.name, to: object) }
+    if let link {
+      if link.isToMany { try row.object.add(object, to: link.name) } else { try row.object.set(link.name, to: object) }
+    }
+    return object
   }
 
   /// Nil if nothing is found, or if the value that it is found by is NULL.

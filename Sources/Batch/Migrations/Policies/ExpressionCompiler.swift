@@ -91,7 +91,7 @@ struct ExpressionCompiler {
     switch name {
     case "source": return try source(named: "$source")
     case "destination" where destination != nil: return (.destination, .destination)
-    default: throw ExpressionDamage("has $\(name), which is nothing here")
+    default: throw ExpressionDamage.unknown(variable: name, known: bound.map(\.name))
     }
   }
 
@@ -201,7 +201,7 @@ struct ExpressionCompiler {
     case .some(.variable("entityPolicy")) where destination != nil:
       return (.policy(name: name, arguments: try arguments.map { try argument($0) }), .value)
     case .some(.variable("manager")) where destination != nil: return try manager(name, arguments)
-    default: throw ExpressionDamage("calls \(name) of what has no such function")
+    default: throw ExpressionDamage.unknown(function: name)
     }
   }
 

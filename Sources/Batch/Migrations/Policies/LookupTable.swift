@@ -26,6 +26,8 @@ final class LookupTable {
   @exclusivity(unchecked) var numbered: [(any LookupStandIn)?]
   private var searcher: RunSearcher?
   private var secondsOfSearcher = 0.0
+  /// Hears when all names are read once more, and when that is over.
+  @exclusivity(unchecked) var onPass: (_ begins: Bool) -> Void = { _ in }
   /// Seconds that look-ups beyond memory took in this process, about.
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
@@ -197,9 +199,6 @@ final class LookupTable {
     try maps[place].insert(key, entry)
     return true
   }
-
-  /// Counts seconds that went into something else than rows.
-  func note(seconds: Double) { secondsOfSearcher += seconds }
 
   /// Writes what is pending; the states may be published once the files are synced.
   func checkpoint() throws -> [SpillingMap.Mark] { try maps.map { try $0.checkpoint() } }

@@ -29,6 +29,17 @@ struct MappingFilter {
     }
   }
 
+  /// For each removal of a mapping, what takes the objects that it removes. Throws `badMapping`.
+  static func removals(
+    of mapping: EntityMapping, source: SourceEntity, graph: SourceGraph
+  ) throws -> [MappingFilter] {
+    try mapping.removals.compactMap { removal in
+      var one = mapping
+      one.filterPredicate = removal.predicate
+      return try MappingFilter(one, source: source, graph: graph)
+    }
+  }
+
   /// Whether the mapping takes the object.
   func takes(_ source: SourceObject) throws -> Bool {
     do { return try predicate.holds(for: source) } catch let damage as ExpressionDamage {

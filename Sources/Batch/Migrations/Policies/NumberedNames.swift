@@ -51,8 +51,8 @@ final class NumberedNames: LookupStandIn {
       guard isBehind || mayBegin && Self.trial?(.filling) ?? lookups.isFilling(at: find.lookup) else { return }
       isDecided = true
       let scan = NameScan(manager, source: source, entityPosition: entityPosition, column: find.column)
-      let begin = ContinuousClock.now
-      defer { lookups.note(seconds: (ContinuousClock.now - begin) / .seconds(1)) }
+      lookups.onPass(true)
+      defer { lookups.onPass(false) }
       if mayBegin, let made = try number(scan, before: rowid, lookups.files) {
         guard made.passedNumbers == given else { throw misfit(given) }
         (numbering, lookups.numbered[find.lookup]) = (made, self)

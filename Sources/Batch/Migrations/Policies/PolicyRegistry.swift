@@ -4,10 +4,24 @@ import RunSupport
 /// The policies that a program knows, by class name.
 public struct PolicyRegistry: Sendable {
   private let types: [String: any EntityMigrationPolicy.Type]
-  /// File and line of policies in the sources of an application, by class name.
-  package var places: [String: String] = [:]
-  /// Their paths, by class name.
-  package var files: [String: String] = [:]
+  /// What the sources of an application have, by class name.
+  package var sources: [String: Source] = [:]
+  /// Paths of mapping models by their names, as far as they are known.
+  package var mappings: [String: String] = [:]
+
+  /// A policy in the sources of an application.
+  package struct Source: Sendable, Equatable {
+    /// File and line, as a person names them.
+    package var place: String
+    /// The file's path.
+    package var path: String
+    /// Why no program can be made of it; nil if one can.
+    package var obstacle: String?
+
+    package init(place: String, path: String, obstacle: String?) {
+      (self.place, self.path, self.obstacle) = (place, path, obstacle)
+    }
+  }
 
   /// Registers policy types; of two with one name the later counts.
   public init(_ types: [any EntityMigrationPolicy.Type] = []) {
@@ -40,22 +54,26 @@ public struct PolicyRegistry: Sendable {
     return try type(name, mapping: mapping).version
   }
 
-  /// How to make one of the source of a class.
-  private static func advice(_ path: String) -> String {
-    guard path.hasSuffix(".swift") else { return "" }
-    return ", or make one: godwit policies build \(ShellWords.quoted(path)) --output godwit-policies"
+  /// Checks that all policies of mapping models are known.
+  ///
+  /// Throws ``BatchError`` (`missingPolicy`) that names all that are not, and one command that makes a program of them.
+  func require(_ models: [MappingModel]) throws {
+    let needs = models.flatMap { model in
+      model.entityMappings.compactMap { mapping -> MissingPolicies.Need? in
+        guard mapping.rules == nil, let name = mapping.policyClassName, type(name) == nil else { return nil }
+        return MissingPolicies.Need(policy: name, mapping: mapping.name, model: model.name)
+      }
+    }
+    guard needs.isEmpty else { throw MissingPolicies(needs: needs, registry: self).error }
+  }
+
+  private func type(_ name: String) -> (any EntityMigrationPolicy.Type)? {
+    types[name] ?? types[MissingPolicies.short(name)]
   }
 
   private func type(_ name: String, mapping: EntityMapping) throws -> any EntityMigrationPolicy.Type {
-    // Swift classes stand in mapping models as Module.Class.
-    let short = name.split(separator: ".").last.map(String.init) ?? name
-    if let type = types[name] ?? types[short] { return type }
-    let known = names.isEmpty ? "this program has none" : "this program has \(names.joined(separator: ", "))"
-    let place = places[short].map { "; the application has it in \($0)" } ?? ""
-    throw BatchError(
-      .missingPolicy, "entity mapping \(mapping.name) needs the policy \(name); \(known)\(place)",
-      hint: "Run the program that registers \(short)\(files[short].map(Self.advice) ?? ""). "
-        + "Or write rules in its place: \(ProgramName.current) mapping convert MAPPINGMODEL > RULES.yaml begins a file of them",
-      effect: .nothingWritten)
+    if let type = type(name) { return type }
+    let need = MissingPolicies.Need(policy: name, mapping: mapping.name, model: nil)
+    throw MissingPolicies(needs: [need], registry: self).error
   }
 }

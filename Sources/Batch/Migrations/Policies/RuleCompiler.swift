@@ -105,7 +105,8 @@ struct RuleCompiler {
   private func relationship(
     _ relationship: RuleRelationship, of entity: DestinationEntity, _ context: RuleContext
   ) throws -> CompiledRuleRelationship {
-    CompiledRuleRelationship(
+    if let reason = relationship.target.undecided { throw undecided(relationship.name, reason, write: "target") }
+    return CompiledRuleRelationship(
       name: relationship.name, isToMany: try isToMany(relationship.name, of: entity),
       target: try target(relationship.target, context))
   }
@@ -121,7 +122,8 @@ struct RuleCompiler {
     case .item, .related(_, ofItem: true):
       guard context.entity != nil else { throw failure("objects of $item, which is no object,") }
       return .known(target)
-    case .destination, .related: return .known(target)
+    case .one(let target, let takesLast): return .one(try self.target(target, context), takesLast: takesLast)
+    case .destination, .related, .undecided: return .known(target)
     }
   }
 }

@@ -103,7 +103,7 @@ struct RuleRow: RuleScope {
     case .made:
       guard let made = try target.objects(self).first else { return .null }
       return try made.value(attribute)
-    case .known, .found, .when: return .null
+    case .known, .found, .when, .one: return .null
     }
   }
 

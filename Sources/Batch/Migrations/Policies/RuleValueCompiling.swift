@@ -8,34 +8,47 @@ import Streams
 extension RuleCompiler {
   /// What is wrong with a rule for an attribute of a type, as far as that is known before the rows.
   func check(_ attribute: RuleAttribute, _ type: AttributeType, in context: RuleContext) throws {
-    let measure = measure(attribute.value, context)
-    func refuse(_ message: String, _ hint: String) throws {
-      throw BatchError(
-        .badMapping, "\(mapping.name).\(attribute.name) \(message)", hint: hint, entity: mapping.destinationEntity)
-    }
-    if case .undecided(let reason) = attribute.value {
-      try refuse("is still to be decided: \(reason)", "Write its value in the mapping file in place of undecided")
-    }
-    if let kind = attribute.value.perRowKinds.first(where: { $0.type != type }), kind == .date || measure == .uuid {
-      try refuse(
-        "has \(kind): per-row, and its type is \(type)",
-        "Only attributes of the type \(kind) take it: leave it out"
+    if let reason = attribute.value.undecided { throw undecided(attribute.name, reason, write: "value") }
+    if let (kind, words) = attribute.value.newInEachRow.first(where: { $0.kind.type != type }),
+      kind == .date || measure(attribute.value, context) == .uuid
+    {
+      throw refusal(
+        attribute.name, "has \(words), and its type is \(type)",
+        write: "Only attributes of the type \(kind) take it: leave it out"
           + (kind == .uuid ? ", or write { cast: { uuid: … }, to: text }" : ""))
     }
-    if type == .date, measure == .number {
-      try refuse("makes a date of a number and does not say from when it counts", Measure.hint)
-    }
-    if type == .string, measure == .uuid {
-      try refuse("gives a UUID, and its type is string", "Write { cast: …, to: text } around the value")
+    try checkResult(attribute, type, in: context)
+  }
+
+  /// The error for what the mapping file leaves open; `part` is what has to be written.
+  func undecided(_ name: String, _ reason: String, write part: String) -> BatchError {
+    BatchError(
+      .badMapping, "\(mapping.name).\(name) is still to be decided: \(reason)",
+      hint: "Write its \(part) in the mapping file in place of undecided", entity: mapping.destinationEntity)
+  }
+
+  func measure(_ value: RuleValue, _ context: RuleContext) -> Measure {
+    value.measure {
+      Measure.of($0, graph.binding.layout.model, source: source.name, item: context.entity?.name)
+    } other: { value in
+      switch value {
+      case .became(let target, let name):
+        let found = Set(becameTypes(target, name, in: context).map { Measure.of($0) })
+        return found.contains(.uuid) ? .uuid : found.count == 1 ? found.first ?? .other : .other
+      case .fold(let fold): return measure(fold, context)
+      default: return .other
+      }
     }
   }
 
-  private func measure(_ value: RuleValue, _ context: RuleContext) -> Measure {
-    if case .became(let target, let name) = value {
-      return becameTypes(target, name, in: context).contains(.uuid) ? .uuid : .other
-    }
-    return value.measure {
-      Measure.of($0, graph.binding.layout.model, source: source.name, item: context.entity?.name)
+  private func measure(_ fold: RuleFold, _ outer: RuleContext) -> Measure {
+    switch fold.kind {
+    case .sum: return .number
+    case .join: return .text
+    case .first, .last:
+      var context = outer
+      context.item = (try? collection(fold.over))?.1
+      return measure(fold.value, context)
     }
   }
 
@@ -45,7 +58,7 @@ extension RuleCompiler {
     case .made(let made):
       return Set([context.made[made].flatMap { entities[$0.entity]?.attributes[name]?.type }].compactMap { $0 })
     case .item, .related: break
-    case .destination, .found, .when: return []
+    case .destination, .found, .when, .one, .undecided: return []
     }
     var number = context.entity?.number
     if case .related(let relationship, let ofItem) = target {
@@ -61,6 +74,7 @@ extension RuleCompiler {
   func value(
     _ value: RuleValue, _ context: RuleContext, name: String, of entity: DestinationEntity
   ) throws -> CompiledRuleValue {
+    try checkOperands(of: value, name: name, in: context)
     func inner(_ value: RuleValue) throws -> CompiledRuleValue {
       try self.value(value, context, name: name, of: entity)
     }

@@ -9,6 +9,7 @@ package final class SourceGraph {
   package let entities: [String: SourceEntity]
   /// Entities by Z_ENT; the first element is unused.
   package let byNumber: [SourceEntity?]
+  private let fetchRoom: FetchRoom
   /// Single rows, a table each; made when they are asked for.
   @exclusivity(unchecked) private var fetchers: [RowFetcher?]
   // The same without counting references for every row: `byNumber` and `fetchers` hold them.
@@ -32,6 +33,7 @@ package final class SourceGraph {
     self.binding = binding
     self.scratch = scratch
     self.rowLimit = rowLimit
+    fetchRoom = FetchRoom(bytes: scratch.budget.fetchBytes)
     longValues = LongValueReader(snapshot: reader.snapshot, limit: rowLimit)
     let names = binding.layout.entityNames
     let all = try names.map { try SourceEntity(name: $0, binding: binding) }
@@ -70,14 +72,12 @@ package final class SourceGraph {
   private func fetcher(for expected: SourceEntity) -> RowFetcher? {
     let table = binding.tables[expected.table]
     guard let origin = origin(table.schema.rootPage, isWithoutRowid: false) else { return nil }
-    // One half for pages, one for objects.
-    let memory = scratch.budget.lookupCacheBytes / 2
     let lookup = RowLookup(
-      snapshot: reader.snapshot, root: origin.root, cacheBytes: memory, rowLimit: rowLimit,
+      snapshot: reader.snapshot, root: origin.root, cacheBytes: scratch.budget.lookupCacheBytes / 2, rowLimit: rowLimit,
       longValuesFrom: MemoryBudget.longValueBytes)
     let fetcher = RowFetcher(
       lookup, passed: passed.map { ($0, table.schema.rootPage) }, entityPosition: table.positions[1],
-      columns: table.schema.columns.count, memoryBytes: memory)
+      columns: table.schema.columns.count, room: fetchRoom)
     fetchers[expected.table] = fetcher
     fetcherReferences[expected.table] = Unmanaged.passUnretained(fetcher)
     return fetcher
@@ -87,6 +87,7 @@ package final class SourceGraph {
   package func forgetObjects() {
     fetcherReferences.update(repeating: nil)
     fetchers = Array(repeating: nil, count: fetchers.count)
+    fetchRoom.empty()
   }
 
   /// Keys at the other end of a to-many relationship.

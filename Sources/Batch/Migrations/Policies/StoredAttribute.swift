@@ -29,6 +29,9 @@ package struct StoredRelationship: Sendable {
   /// Where the source's records have a to-one's key, and the number of the entity that it leads to; for sources alone.
   package var keyPosition: Int?
   var entityPosition: Int?
+
+  /// Whether each side holds the key of the other one.
+  var isOneToOne: Bool { if case .ownKey = storage { hasToOneInverse } else { false } }
 }
 
 extension StoreLayout {

@@ -103,8 +103,11 @@ public struct PolicyBuild: Sendable {
     (process.standardOutput, process.standardError) = (output, output)
     process.standardInput = FileHandle.nullDevice
     do { try process.run() } catch { return (127, "\(error)") }
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let data = try CalledPrograms.interrupting(process.processIdentifier) {
+      let data = try output.fileHandleForReading.readToEnd() ?? Data()
+      process.waitUntilExit()
+      return data
+    }
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))
   }
 }

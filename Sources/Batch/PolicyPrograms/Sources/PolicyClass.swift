@@ -1,3 +1,5 @@
+import Applications
+
 /// A class in the sources of policies.
 struct PolicyClass: Sendable, Equatable {
   /// A method that mapping models can call.
@@ -41,12 +43,7 @@ struct PolicyFile: Sendable {
   var words = FetchWords()
 
   /// The first import of a module that is not here; nil if there is none.
-  var foreignImport: Import? { imports.first { !Self.modules.contains($0.module) } }
-
-  /// What a program of policies can import.
-  private static let modules: Set<String> = [
-    "CoreData", "Foundation", "Swift", "Dispatch", "FoundationEssentials", "Synchronization", "RegexBuilder",
-  ]
+  var foreignImport: Import? { imports.first { !PolicySource.modules.contains($0.module) } }
 }
 
 /// Which objects of the destination fetches may look for, by the texts of a file.

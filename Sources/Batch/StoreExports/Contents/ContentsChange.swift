@@ -8,6 +8,8 @@ public struct ContentsChange: Sendable {
     case removed
     /// It is in both, and they differ.
     case changed
+    /// It is in both, and in another place of an ordered list. An object that also differs is changed besides.
+    case moved
   }
 
   /// A value of it.
@@ -43,6 +45,8 @@ public struct ContentsCount: Sendable, Equatable, Encodable {
   public var removed: UInt64 = 0
   /// Objects with other values.
   public var changed: UInt64 = 0
+  /// Objects in another place of an ordered list, which are counted as changed, saved or same, too.
+  public var moved: UInt64 = 0
   /// Objects that were saved again, with the same values.
   public var saved: UInt64 = 0
   /// Objects without any difference.
@@ -52,5 +56,7 @@ public struct ContentsCount: Sendable, Equatable, Encodable {
   public init() {}
 
   /// Whether nothing differs.
-  public var isEqual: Bool { added == 0 && removed == 0 && changed == 0 }
+  public var isEqual: Bool { differences == 0 }
+  /// How many changes there are.
+  public var differences: UInt64 { added + removed + changed + moved }
 }

@@ -12,7 +12,7 @@ public struct ContentsDifference: Sendable {
     /// Objects of the table of this entity alone; nil for all, and links.
     public var entity: String?
     /// An attribute, or a column, by which objects are the same in both states; nil for Z_PK. Tables without it are
-    /// compared by Z_PK.
+    /// compared by Z_PK, and a note says so.
     public var key: String?
     /// The memory budget.
     public var memory = MemoryBudget.standard
@@ -53,7 +53,8 @@ public struct ContentsDifference: Sendable {
   /// Calls `body` with every change: table by table, in the order of keys; links last. `progress` is called now and
   /// then with the objects compared.
   ///
-  /// - Throws: ``BatchError``: `badStore`, `refused` for an entity that neither state has; and what `body` throws.
+  /// - Throws: ``BatchError``: `badStore`, `refused` for an entity that neither state has, and for a key that not both
+  ///   have; and what `body` throws.
   public func run(_ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void = { _ in }) throws -> Summary {
     try BatchError.borderOfCaller {
       let (left, right) = (RawSchema(old), RawSchema(new))
@@ -61,14 +62,18 @@ public struct ContentsDifference: Sendable {
       let names = try names(left, right)
       let hand = { (change: ContentsChange) in try CallersError.marking { try body(change) } }
       var compared: UInt64 = 0
-      for name in names {
-        let pair = ContentsPair(
+      let pairs = names.map { name in
+        ContentsPair(
           old: side(name, left, of: old, binding: bindings?.old),
-          new: side(name, right, of: new, binding: bindings?.new))
+          new: side(name, right, of: new, binding: bindings?.new), memory: options.memory, fileSystem: fileSystem)
+      }
+      summary.notes += try keyNotes(zip(names, pairs).map { (name: $0, pair: $1) })
+      for (name, pair) in zip(names, pairs) {
         if !pair.unshared.isEmpty {
           summary.notes.append("\(name): only one state has \(pair.unshared.joined(separator: ", "))")
         }
         try compare(pair, hand) { progress(compared + $0) }
+        try pair.findMoved(hand)
         for (entity, count) in pair.counts { summary.counts[entity] = count }
         compared += pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
       }
@@ -78,6 +83,30 @@ public struct ContentsDifference: Sendable {
       }
       return summary
     }
+  }
+
+  /// What is to be known of how objects are found again. Throws `refused` for a key that no table of both states has.
+  private func keyNotes(_ pairs: [(name: String, pair: ContentsPair)]) throws -> [String] {
+    let areStrangers = old.metadata.uuid != new.metadata.uuid
+    guard let key = options.key else {
+      return areStrangers
+        ? [
+          "the stores have different UUIDs, so objects of one Z_PK may be different ones: compare them by an attribute "
+            + "that objects keep, with --by ATTRIBUTE"
+        ] : []
+    }
+    guard pairs.contains(where: { $0.pair.has(key) }) else {
+      let known = Set(pairs.flatMap { $0.pair.shared }).sorted(by: NameOrder.codeUnits)
+      let owner = options.entity.map { "\($0) has no attribute" } ?? "no entity has an attribute"
+      throw BatchError(
+        .refused, "\(owner) \(key) in both stores\(NearName.question(key, in: known))",
+        hint: options.entity.map { "\($0) has \(known.joined(separator: ", "))" }
+          ?? "With --entity ENTITY the attributes are listed",
+        path: new.path)
+    }
+    let others = pairs.filter { $0.pair.old != nil && $0.pair.new != nil && !$0.pair.has(key) }
+    let strangers = "the stores have different UUIDs: relationships and links are compared by Z_PK all the same"
+    return others.map { "\($0.name): compared by Z_PK, as it has no \(key)" } + (areStrangers ? [strangers] : [])
   }
 
   private func names(_ left: RawSchema, _ right: RawSchema) throws -> [String] {
@@ -100,7 +129,7 @@ public struct ContentsDifference: Sendable {
   private func compare(
     _ pair: ContentsPair, _ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void
   ) throws {
-    if let key = options.key, let old = pair.old, let new = pair.new, old.find(key) != nil, new.find(key) != nil {
+    if let key = options.key, let old = pair.old, let new = pair.new, pair.has(key) {
       let merge = KeyedMerge(pair: pair, key: key, memory: options.memory, fileSystem: fileSystem)
       return try merge.run(from: old, to: new, body, progress: progress)
     }

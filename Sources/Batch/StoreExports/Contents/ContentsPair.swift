@@ -8,17 +8,32 @@ final class ContentsPair {
   let old: ContentsSide?
   let new: ContentsSide?
   /// Names of columns that both have, in order.
-  private let shared: [String]
+  let shared: [String]
   /// Whether rows of equal bytes are equal objects.
   private let hasOneShape: Bool
   private let (oldRow, newRow) = (RecordDecoder(), RecordDecoder())
   private(set) var counts: [String: ContentsCount] = [:]
+  /// Ordered lists that both states have, and where their members stand.
+  private let lists: [(old: ContentsSide.List, new: ContentsSide.List)]
+  private var places: ContentsPlaces?
+  private static let mostLists = 255
 
-  init(old: ContentsSide?, new: ContentsSide?) {
+  init(old: ContentsSide?, new: ContentsSide?, memory: MemoryBudget, fileSystem: any FileSystem) {
     (self.old, self.new) = (old, new)
-    shared = (old?.columns.keys.filter { new?.columns[$0] != nil } ?? []).sorted(by: NameOrder.codeUnits)
+    let both = (old?.columns.keys.filter { new?.columns[$0] != nil } ?? []).sorted(by: NameOrder.codeUnits)
+    var lists: [(old: ContentsSide.List, new: ContentsSide.List)] = []
+    for name in both where lists.count < Self.mostLists {
+      if let left = old?.lists[name], let right = new?.lists[name] { lists.append((left, right)) }
+    }
+    // Of a number in a list only the place that it stands for is compared.
+    let numbers = Set(lists.map(\.new.order.name))
+    (shared, self.lists) = (both.filter { !numbers.contains($0) }, lists)
+    places = lists.isEmpty ? nil : ContentsPlaces(memory: memory, fileSystem: fileSystem)
     hasOneShape = old?.schema.columns == new?.schema.columns && old?.entities == new?.entities
   }
+
+  /// Whether both states have a column of that name.
+  func has(_ key: String) -> Bool { old?.find(key) != nil && new?.find(key) != nil }
 
   /// Columns of one state alone.
   var unshared: [String] {
@@ -73,23 +88,17 @@ final class ContentsPair {
     guard let old, let new else { return nil }
     try decode(newRow, newRecord, of: new)
     let entity = new.entity(newRow)
-    if hasOneShape, Self.haveEqualBytes(oldRecord.bytes, newRecord.bytes) {
+    let isSame = hasOneShape && Self.haveEqualBytes(oldRecord.bytes, newRecord.bytes)
+    if !isSame || places != nil { try decode(oldRow, oldRecord, of: old) }
+    try notePlaces(oldRecord.key, newRecord.key)
+    guard !isSame else {
       counts[entity, default: .init()].same += 1
       return nil
     }
-    try decode(oldRow, oldRecord, of: old)
     var values: [ContentsChange.Value] = []
     let earlier = old.entity(oldRow)
     if earlier != entity { values.append(.init(name: "@entity", old: quoted(earlier), new: quoted(entity))) }
-    for name in shared {
-      guard let left = old.columns[name], let right = new.columns[name],
-        try !Self.areEqual(old.value(left, oldRow), new.value(right, newRow))
-      else { continue }
-      var texts = (old.json(left, oldRow), new.json(right, newRow))
-      // Dates are shown with microseconds, and may differ by less.
-      if texts.0 == texts.1 { texts = (old.json(left, oldRow, isExact: true), new.json(right, newRow, isExact: true)) }
-      values.append(.init(name: name, old: texts.0, new: texts.1))
-    }
+    values += try differences(old, new)
     guard values.isEmpty else {
       counts[entity, default: .init()].changed += 1
       return ContentsChange(
@@ -99,6 +108,56 @@ final class ContentsPair {
     let isSaved = old.lock.flatMap { oldRow.integer($0) } != new.lock.flatMap { newRow.integer($0) }
     if isSaved { counts[entity, default: .init()].saved += 1 } else { counts[entity, default: .init()].same += 1 }
     return nil
+  }
+
+  /// The values of the rows at hand that are not equal.
+  private func differences(_ old: ContentsSide, _ new: ContentsSide) throws -> [ContentsChange.Value] {
+    try shared.compactMap { name in
+      guard let left = old.columns[name], let right = new.columns[name],
+        try !Self.areEqual(old.value(left, oldRow), new.value(right, newRow))
+      else { return nil }
+      var texts = (old.json(left, oldRow), new.json(right, newRow))
+      // Dates are shown with microseconds, and may differ by less.
+      if texts.0 == texts.1 { texts = (old.json(left, oldRow, isExact: true), new.json(right, newRow, isExact: true)) }
+      return .init(name: name, old: texts.0, new: texts.1)
+    }
+  }
+
+  /// Notes where an object stands in the lists of owners that it has in both states.
+  private func notePlaces(_ oldKey: Int64, _ newKey: Int64) throws {
+    guard let places, let new else { return }
+    for (index, list) in lists.enumerated() {
+      guard let owner = newRow.integer(list.new.owner.position), owner == oldRow.integer(list.old.owner.position)
+      else { continue }
+      var mark: [UInt8] = []
+      for number in [newKey, oldKey, newRow.integer(new.number) ?? 0] { mark.append(ordered: number) }
+      mark.append(UInt8(index))
+      try places.add(
+        index, of: owner, old: oldRow.integer(list.old.order.position) ?? .min,
+        new: newRow.integer(list.new.order.position) ?? .min, mark: mark)
+    }
+  }
+
+  /// Calls `body` with each object that stands in another place of a list, when all rows are compared.
+  func findMoved(_ body: (ContentsChange) throws -> Void) throws {
+    guard let places, let new else { return }
+    // Its memory is for the next table.
+    defer { self.places = nil }
+    var waiting: ContentsChange?
+    try places.find { mark, before, place in
+      let (newKey, oldKey) = (mark.ordered(at: 0), mark.ordered(at: 8))
+      let name = lists[Int(mark[24])].new.owner.name + "@place"
+      let value = ContentsChange.Value(name: name, old: "\(before)", new: "\(place)")
+      if waiting?.newKey == newKey, waiting?.oldKey == oldKey {
+        waiting?.values.append(value)
+        return
+      }
+      if let waiting { try body(waiting) }
+      let entity = new.entity(mark.ordered(at: 16))
+      counts[entity, default: .init()].moved += 1
+      waiting = ContentsChange(kind: .moved, entity: entity, oldKey: oldKey, newKey: newKey, values: [value])
+    }
+    if let waiting { try body(waiting) }
   }
 
   private func quoted(_ name: String) -> String {

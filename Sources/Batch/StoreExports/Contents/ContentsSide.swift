@@ -12,9 +12,19 @@ struct ContentsSide {
     var kind: ExportKind
   }
 
+  /// An ordered list that its objects are members of.
+  struct List {
+    /// The owner's key.
+    var owner: Column
+    /// The number in the owner's list.
+    var order: Column
+  }
+
   let reader: StoreReader
   let schema: TableSchema
   let columns: [String: Column]
+  /// By the name of the column with the number.
+  let lists: [String: List]
   let number: Int
   let lock: Int?
   /// Entity names by Z_ENT.
@@ -27,14 +37,24 @@ struct ContentsSide {
     lock = table.schema.position(of: "Z_OPT")
     let bound = binding?.tables.first { $0.schema.rootPage == table.schema.rootPage }
     let named = bound.map { Self.named($0, binding) } ?? [:]
-    var columns: [String: Column] = [:]
+    var (columns, byName): ([String: Column], [String: Column]) = ([:], [:])
     for column in table.columns where column.position != lock && !column.isRowid {
       let kind: ExportKind = column.isDate ? .date : column.isFloat ? .double : .stored
       let found = named[column.position] ?? Column(name: column.name, position: column.position, kind: kind)
       columns[found.name] = found
+      byName[NameOrder.folded(column.name)] = found
     }
     self.columns = columns
+    var lists: [String: List] = [:]
+    for (name, order) in byName where name.hasPrefix(Self.orderPrefix) {
+      guard let owner = byName["z" + name.dropFirst(Self.orderPrefix.count)] else { continue }
+      lists[order.name] = List(owner: owner, order: order)
+    }
+    self.lists = lists
   }
+
+  /// How columns begin that number the members of an ordered list (B.5, B.6), folded.
+  static let orderPrefix = "z_fok_"
 
   /// Columns by position, with the names of properties. Two sub-entities may each have one of a name: then the columns'
   /// names tell them apart.
@@ -63,10 +83,9 @@ struct ContentsSide {
   }
 
   /// The entity of a row; its number if Z_PRIMARYKEY does not list it.
-  func entity(_ row: RecordDecoder) -> String {
-    let number = row.integer(number) ?? 0
-    return entities[number] ?? "entity \(number)"
-  }
+  func entity(_ row: RecordDecoder) -> String { entity(row.integer(number) ?? 0) }
+
+  func entity(_ number: Int64) -> String { entities[number] ?? "entity \(number)" }
 
   /// A column's value.
   func value(_ column: Column, _ row: RecordDecoder) throws -> Value {

@@ -1,6 +1,5 @@
 import Codecs
 import CoreDataStore
-import Foundation
 import RunSupport
 import Streams
 
@@ -23,7 +22,7 @@ struct KeyedMerge {
   func run(
     from old: ContentsSide, to new: ContentsSide, _ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void
   ) throws {
-    let path = FilePaths.join(FileManager.default.temporaryDirectory.path, "godwit-contents-\(UUID().uuidString)")
+    let path = UnfinishedFiles.temporaryPath("contents")
     let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
     try add(old, .old, to: sorter)
     try add(new, .new, to: sorter)
@@ -44,7 +43,7 @@ struct KeyedMerge {
     }
     try sorter.drain { bytes in
       let end = bytes.count - 9
-      let rowid = Self.rowid(bytes)
+      let rowid = bytes.ordered(at: bytes.count - 8)
       if !value.elementsEqual(bytes[..<end]) {
         try leave()
         value = Array(bytes[..<end])
@@ -59,11 +58,6 @@ struct KeyedMerge {
     RowLookup(
       snapshot: side.reader.snapshot, root: side.schema.rootPage, cacheBytes: memory.lookupCacheBytes,
       rowLimit: memory.rowLimit / 2)
-  }
-
-  private static func rowid(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-    Int64(
-      bitPattern: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)) ^ 1 << 63)
   }
 
   private func withRow(
@@ -84,7 +78,7 @@ struct KeyedMerge {
       }
       var bytes = Self.bytes(try side.value(column, row), rowid)
       bytes.append(state.rawValue)
-      withUnsafeBytes(of: (UInt64(bitPattern: rowid) ^ 1 << 63).bigEndian) { bytes.append(contentsOf: $0) }
+      bytes.append(ordered: rowid)
       try bytes.withUnsafeBytes { try sorter.add($0) }
       cursor.advance()
     }

@@ -96,7 +96,7 @@ public struct HistoryExport: Sendable {
   }
 
   private static func note(_ count: UInt64, hasModel: Bool) -> String {
-    "\(count) changes show the bits of their changed properties without names, because "
+    "\(count.counted("change shows", "changes show")) the bits of \(count.verb("its", "their")) changed properties without names, because "
       + (hasModel ? "the model does not fit them" : "no model is known: give --models")
   }
 

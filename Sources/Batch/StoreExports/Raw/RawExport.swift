@@ -120,7 +120,8 @@ public struct RawExport: Sendable {
       progress: progress)
     if rows.strangers > 0 {
       run.notes.append(
-        "\(rows.strangers) rows of \(table.schema.name) have an entity number that Z_PRIMARYKEY does not list; their entity is null"
+        "\(rows.strangers.counted("row")) of \(table.schema.name) \(rows.strangers.verb("has", "have")) an entity number that "
+          + "Z_PRIMARYKEY does not list; \(rows.strangers.verb("its", "their")) entity is null"
       )
     }
   }

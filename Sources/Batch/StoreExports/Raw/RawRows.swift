@@ -26,7 +26,8 @@ final class RawRows: ExportRowWriter {
     filter = try ExportFilter(options, dates: all.filter(\.isDate).map(\.position)) { name in
       guard let column = all.first(where: { NameOrder.folded($0.name) == NameOrder.folded(name) }), !column.isRowid
       else { return nil }
-      return .init(position: column.position, kind: RawColumn.kind(column))
+      return .init(
+        position: column.position, kind: RawColumn.kind(column), isText: column.type.uppercased() == "VARCHAR")
     }
   }
 

@@ -49,6 +49,16 @@ public struct XMLStore: Sendable {
     }
   }
 
+  /// Whether one of the models has the version hashes of the store.
+  ///
+  /// - Throws: ``BatchError``, as ``inspect(models:)``.
+  public func fits(_ models: ModelLibrary) throws -> Bool {
+    try BatchError.border {
+      let header = try XMLStoreScanner(path, fileSystem).header
+      return models.model(matching: try Self.metadata(header, path).versionHashes) != nil
+    }
+  }
+
   /// Makes an SQLite store of it, verified and durable on return, in rollback-journal mode. The same file gives the same
   /// bytes. `output` must not exist; after an error nothing of it is left.
   ///
@@ -91,14 +101,14 @@ public struct XMLStore: Sendable {
     let reader = try XMLStoreReader(scanner, plan, files: files)
     do {
       try reader.read { progress(reader.objects, 0.5 * Double($0) / Double(max(1, size))) }
-      var writer = ImportWriter(plan: plan, metadata: metadata, files: files, lines: ImportLines(paths: [path]))
-      let summary = try writer.write(reader.spool, reader.sides, objects: reader.objects) {
-        progress(reader.objects, 0.5 + $0 / 2)
-      }
+      let writer = ImportWriter(
+        plan, spool: reader.spool, sides: reader.sides, lines: ImportLines(paths: [path]), files: files
+      ) { progress(reader.objects, 0.5 + $0 / 2) }
+      let (rows, links) = try writer.write(metadata, objects: reader.objects)
       try StoreImport.verify(
         files.prefix, of: model, fileSystem,
         hint: "Open the store once with its application, or take another copy of it")
-      return Conversion(version: model.name, rows: summary.rows, links: summary.links)
+      return Conversion(version: model.name, rows: rows, links: links)
     } catch var error as BatchError where error.path == nil {
       // What the import finds names lines of this file.
       error.path = path

@@ -92,7 +92,7 @@ public struct XMLStoreInspection: Sendable, Codable {
     }
     for (type, objects) in counts.sorted(by: { NameOrder.codeUnits($0.key, $1.key) }) {
       entities.append(Entity(name: type, objects: objects))
-      problems.append("\(objects) objects are of \(type), which the version hashes do not have")
+      problems.append("\(objects.counted("object is", "objects are")) of \(type), which the version hashes do not have")
     }
   }
 }

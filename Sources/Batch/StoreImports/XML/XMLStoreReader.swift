@@ -69,7 +69,7 @@ final class XMLStoreReader {
     try references.define(object.id, entity: entity.plan.number, line: object.line)
     record.reset()
     for value in row { record.append(value) }
-    do { try spool.check(record) } catch is ImportProblem { throw tooLarge("the object", object) }
+    do { try spool.check(record.length) } catch is ImportProblem { throw tooLarge("the object", object) }
     try spool.add(entity.plan.table, address, line: object.line, record: record)
     objects += 1
   }

@@ -65,7 +65,8 @@ public struct StoreBackup: Sendable, Equatable {
   /// When it was made, in seconds since 2001.
   var made: Double { Self.time(stamp) ?? 0 }
 
-  private static func time(_ stamp: String) -> Double? {
+  /// The moment that a name says, in seconds since 2001; nil for anything else.
+  static func time(_ stamp: String) -> Double? {
     guard stamp.utf8.count == 16, stamp.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let style = Date.ISO8601FormatStyle(dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
     return (try? style.parse(stamp))?.timeIntervalSinceReferenceDate

@@ -21,7 +21,7 @@ extension RunHistory.Facts {
     add("memory", "\(plan.memory >> 20) MiB")
     switch plan.interval {
     case .seconds(let seconds): add("checkpoints", "every \(seconds) s")
-    case .bytes(let bytes): add("checkpoints", "every \(bytes) bytes of finished rows")
+    case .bytes(let bytes): add("checkpoints", "every \(bytes.counted("byte")) of finished rows")
     }
     add("proof", plan.verification.rawValue)
     add("indexes", plan.indexBuilding == .engine ? "built by the page engine" : "built by SQLite")
@@ -38,7 +38,7 @@ extension RunHistory.Facts {
     }
     switch plan.keepsBackups {
     case .count(let count): add("backups kept", "\(count)")
-    case .days(let days): add("backups kept", "\(days) days")
+    case .days(let days): add("backups kept", days.counted("day"))
     case nil: break
     }
     if !plan.models.isEmpty { add("models", list(plan.models.map(FilePaths.name(of:)))) }
@@ -108,7 +108,8 @@ extension RunHistory.Tally {
     rejected = sum(account.objects.map(\.rejected))
     made = sum(Array(account.made.values))
     linksWritten = sum(account.links.map(\.written))
-    linksLeftOut = sum(account.links.map { $0.leftOut &+ $0.cleared })
+    let cleared = sum(account.links.map(\.cleared))
+    (linksLeftOut, linksCleared) = (sum(account.links.map(\.leftOut)) &+ cleared, cleared)
   }
 
   /// Source objects by entity that a step was given; mappings of the same entity are given the same objects.

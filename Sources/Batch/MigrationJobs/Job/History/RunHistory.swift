@@ -26,6 +26,8 @@ public struct RunHistory: Sendable, Equatable {
     public var memory: UInt64
     /// Who asked for it, if it was not a person: a fleet's plan, and the store's number in it.
     public var origin: String?
+    /// What the destination is, if it is no store: see ``RunReport/form``.
+    public var form: String?
   }
 
   /// A setting in words.
@@ -123,8 +125,10 @@ public struct RunHistory: Sendable, Equatable {
     public var step: Int
     /// What was done just then.
     public var activity: String
-    /// Whether it waited.
+    /// Whether it was paused.
     public var paused: Bool
+    /// Seconds until then in which it was paused, or its cut-over held; nil if there were none.
+    public var waited: Double?
   }
 
   /// What became of a step's rows (I12).
@@ -147,6 +151,9 @@ public struct RunHistory: Sendable, Equatable {
     public var linksWritten: UInt64
     /// Links and references that had to go.
     public var linksLeftOut: UInt64
+    /// Of them, those whose object was kept, and that led to one that was left out or rejected; nil in records of
+    /// earlier versions.
+    public var linksCleared: UInt64?
     /// Where everything of the version before went, and of those between.
     public var balances: [String]?
   }
@@ -179,6 +186,8 @@ public struct RunHistory: Sendable, Equatable {
     public var peakMemory: UInt64?
     /// Its entities.
     public var entities: [Size]
+    /// Its tables, of a file of ordinary tables.
+    public var tables: [Size]?
     /// Step by step.
     public var tallies: [Tally]
     /// Source objects by entity.

@@ -14,7 +14,7 @@ extension RunHistory {
   }
 
   /// What a file says, if it is there and can be one.
-  init?(path: String) {
+  package init?(path: String) {
     let files = LocalFileSystem()
     guard let status = try? files.statusOfName(path), status.isRegularFile,
       let bytes = try? files.readAll(path, cap: Self.fileCap)

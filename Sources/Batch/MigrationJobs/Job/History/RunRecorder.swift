@@ -11,11 +11,13 @@ import Synchronization
 /// It goes past the run's own `FileSystem`, as `RunPulse` does: nothing here is ever read to resume a run, and nothing
 /// has to be durable.
 package final class RunRecorder: Sendable {
-  private struct State {
+  struct State {
     var file: HistoryFile?
     var process = 1
     var last = -Double.infinity
     var problem: String?
+    /// What was done before what the samples count.
+    var before: RunHistory.Sample?
   }
 
   private let record: String
@@ -23,15 +25,20 @@ package final class RunRecorder: Sendable {
   private let state = Mutex(State())
 
   /// A process begins to work on a run: the first one of it if `isNew`.
-  init(_ job: JobDirectory, plan: JobPlan, isNew: Bool, logger: Logger) {
-    (record, self.logger) = (job.record, logger)
-    let run = plan.name
+  convenience init(_ job: JobDirectory, plan: JobPlan, isNew: Bool, logger: Logger) {
+    self.init(
+      job, facts: RunHistory.Facts(plan, run: plan.name), record: job.record, isNew: isNew, logger: logger)
+  }
+
+  /// The same for any work with a job directory. `record` is the path of what stays of it.
+  package init(_ job: JobDirectory, facts: RunHistory.Facts, record: String, isNew: Bool, logger: Logger) {
+    (self.record, self.logger) = (record, logger)
     attempt { state in
-      var file = try HistoryFile(job, run: run, isNew: isNew)
+      var file = try HistoryFile(job, run: facts.run, isNew: isNew)
       state.process = (file.history.processes.last?.number ?? 0) &+ 1
       let owner = LeaseOwner.current(epoch: 0)
       defer { state.file = file }
-      try Self.add(RunHistory.Facts(plan, run: run), to: &file)
+      try Self.add(facts, to: &file)
       try file.add(
         RunHistory.Line(
           process: RunHistory.Process(number: state.process, at: Self.now, pid: owner.pid, host: owner.host)))
@@ -47,7 +54,7 @@ package final class RunRecorder: Sendable {
 
   private static var now: Double { (Date().timeIntervalSince1970 * 1000).rounded() / 1000 }
 
-  private func attempt(_ body: (inout State) throws -> Void) {
+  func attempt(_ body: (inout State) throws -> Void) {
     state.withLock { state in
       do { try body(&state) } catch {
         guard state.problem == nil else { return }
@@ -59,7 +66,7 @@ package final class RunRecorder: Sendable {
   }
 
   /// What a person should know of the history.
-  var notes: [String] { state.withLock { $0.problem.map { [$0] } ?? [] } }
+  package var notes: [String] { state.withLock { $0.problem.map { [$0] } ?? [] } }
 
   /// The path, and what the source has, unless an earlier process has said so. `fingerprint` is the source's.
   func describe(_ steps: [MigrationStep], _ source: StoreReader, fingerprint: String) {
@@ -85,16 +92,17 @@ package final class RunRecorder: Sendable {
 
   private static func add(_ progress: MigrationProgress, now: Double, state: inout State) throws {
     state.last = now
-    try state.file?.add(
-      RunHistory.Line(
-        sample: RunHistory.Sample(
-          process: state.process, at: now, rows: progress.rows, bytes: progress.bytes, memory: ProcessMemory.resident,
-          checkpoints: progress.checkpoints, done: (progress.fraction * 1e4).rounded() / 1e4, step: progress.step,
-          activity: String(progress.activity.prefix(200)), paused: progress.isPaused)))
+    var sample = RunHistory.Sample(
+      process: state.process, at: now, rows: progress.rows, bytes: progress.bytes, memory: ProcessMemory.resident,
+      checkpoints: progress.checkpoints, done: (progress.fraction * 1e4).rounded() / 1e4, step: progress.step,
+      activity: String(progress.activity.prefix(200)), paused: progress.isPaused,
+      waited: progress.waited > 0 ? (progress.waited * 1000).rounded() / 1000 : nil)
+    if let before = state.before { sample.follow(before) }
+    try state.file?.add(RunHistory.Line(sample: sample))
   }
 
   /// The process ends, and the run is not finished.
-  func end(_ error: any Error, _ progress: MigrationProgress) {
+  package func end(_ error: any Error, _ progress: MigrationProgress) {
     attempt { state in
       try Self.add(progress, now: Self.now, state: &state)
       try state.file?.add(RunHistory.Line(end: RunHistory.End(error, process: state.process, at: Self.now)))
@@ -103,7 +111,7 @@ package final class RunRecorder: Sendable {
   }
 
   /// The run is finished, and its directory about to go: what was written down gets a place beside the store.
-  func finish(_ finished: RunHistory.Finished, _ progress: MigrationProgress) {
+  package func finish(_ finished: RunHistory.Finished, _ progress: MigrationProgress) {
     attempt { state in
       try Self.add(progress, now: Self.now, state: &state)
       try state.file?.add(
@@ -128,7 +136,8 @@ package final class RunRecorder: Sendable {
     try? file.keep(as: job.record)
   }
 
-  private func close() {
+  /// Writes nothing more.
+  package func close() {
     state.withLock { state in
       state.file?.close()
       state.file = nil

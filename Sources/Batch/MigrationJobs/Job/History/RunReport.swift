@@ -1,7 +1,4 @@
-import Foundation
-
-/// What became of a migration, for a page, a terminal or a program: docs/manual/json.md. No values of attributes are in
-/// it.
+/// What became of a migration or a load, for people and programs: docs/manual/json.md. It has no values of attributes.
 public struct RunReport: Sendable, Codable, Equatable {
   /// How it stands.
   public enum Outcome: String, Sendable, Codable {
@@ -21,6 +18,8 @@ public struct RunReport: Sendable, Codable, Equatable {
     case interrupted
     /// The new store is being put in place; its process has ended.
     case cutOver = "cut-over"
+    /// It was done, and the old store is in its place again.
+    case rolledBack = "rolled-back"
   }
 
   /// An entity before and after.
@@ -35,7 +34,7 @@ public struct RunReport: Sendable, Codable, Equatable {
 
   /// The run at a moment.
   public struct Point: Sendable, Codable, Equatable {
-    /// Seconds at work, those of all processes together.
+    /// Seconds of all processes together, those in which they waited included.
     public var seconds: Double
     /// Since the point before.
     public var rowsPerSecond: Double
@@ -57,7 +56,7 @@ public struct RunReport: Sendable, Codable, Equatable {
 
   /// Where a process ended before the run did.
   public struct Interruption: Sendable, Codable, Equatable {
-    /// Seconds at work until then.
+    /// Seconds of all processes until then, those in which they waited included.
     public var seconds: Double
     /// Seconds until another process went on; nil if none has.
     public var pause: Double?
@@ -98,6 +97,8 @@ public struct RunReport: Sendable, Codable, Equatable {
 
   /// Grows when a key changes its meaning or goes away; new keys may come at any time.
   public var format = 1
+  /// What the destination is, if it is no store: `plain`, a file of ordinary tables.
+  public var form: String?
   /// How it stands.
   public var outcome: Outcome
   /// Why it stopped or failed.
@@ -118,8 +119,10 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var started: String?
   /// ISO 8601, UTC; nil as long as it is not finished.
   public var ended: String?
-  /// Seconds at work, those of all processes together.
+  /// Seconds at work, those of all processes together; not those of ``waitedSeconds``.
   public var seconds = 0.0
+  /// Seconds in which a process was paused, or its cut-over held; nil if there were none.
+  public var waitedSeconds: Double?
   /// Done, from 0 to 1.
   public var done = 0.0
   /// Source rows read, those that were read again after an interruption included.
@@ -142,6 +145,8 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var bytesAfter: UInt64?
   /// Entities of both stores.
   public var entities: [Entity] = []
+  /// Tables of a destination that is no store.
+  public var tables: [RunHistory.Size]?
   /// What became of the rows of finished steps.
   public var steps: [RunHistory.Tally] = []
   /// Throughput and memory over time.
@@ -168,81 +173,4 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var origin: String?
 
   init(outcome: Outcome, destination: String) { (self.outcome, self.destination) = (outcome, destination) }
-}
-
-// What a history says.
-extension RunReport {
-  mutating func take(_ history: RunHistory) {
-    if let facts = history.facts {
-      (source, sourceVersion, targetVersion) = (facts.source, facts.sourceVersion, facts.targetVersion)
-      (settings, memoryLimit, run, origin) = (facts.settings, facts.memory, facts.run, facts.origin)
-    }
-    (path, bytesBefore) = (history.origin?.steps ?? [], history.origin?.bytes)
-    started = history.processes.first.flatMap { Self.text($0.at) }
-    processes = history.processes.map(\.number).max() ?? 0
-    takeCurve(history)
-    // A run that is finished twice, since a crash came in between, says all only the first time.
-    guard let end = history.ends.first(where: { $0.finished != nil }), let finished = end.finished else { return }
-    (ended, done) = (Self.text(end.at), 1)
-    (backup, bytesAfter, proof) = (finished.backup, finished.bytes, finished.proof)
-    (steps, notes) = (finished.tallies, finished.notes)
-    peakMemory = max(peakMemory, finished.peakMemory ?? 0)
-  }
-
-  private static func text(_ time: Double) -> String? {
-    guard time > 0, time < 1e11 else { return nil }
-    return Date(timeIntervalSince1970: time).ISO8601Format()
-  }
-
-  /// Entities in the order of the new version, after them those that it lacks.
-  mutating func takeEntities(_ history: RunHistory, read: [String: UInt64]) {
-    let after = history.ends.first { $0.finished != nil }?.finished?.entities ?? []
-    var before = history.origin?.entities ?? []
-    for index in before.indices {
-      // What was counted on the way is better than a sample.
-      guard let rows = read[before[index].entity] else { continue }
-      (before[index].rows, before[index].isEstimate) = (rows, false)
-    }
-    let known = Dictionary(before.map { ($0.entity, $0) }, uniquingKeysWith: { first, _ in first })
-    entities = after.map { Entity(name: $0.entity, before: known[$0.entity], after: $0) }
-    let named = Set(after.map(\.entity))
-    entities += before.filter { !named.contains($0.entity) }.map { Entity(name: $0.entity, before: $0) }
-  }
-
-  private mutating func takeCurve(_ history: RunHistory) {
-    let samples = Dictionary(grouping: history.samples, by: \.process)
-    let ends = Dictionary(history.ends.map { ($0.process, $0) }, uniquingKeysWith: { first, _ in first })
-    for (index, process) in history.processes.enumerated() {
-      var last = RunHistory.Sample(
-        process: process.number, at: process.at, rows: 0, bytes: 0, memory: 0, checkpoints: 0, done: done, step: 1,
-        activity: "",
-        paused: false)
-      for sample in samples[process.number] ?? [] {
-        // A clock that was set back is of no use for a while.
-        let span = sample.at - last.at
-        guard span > 0, span < 1e8, sample.rows >= last.rows, sample.bytes >= last.bytes else { continue }
-        add(sample, since: last, span)
-        last = sample
-      }
-      rowsRead &+= last.rows
-      checkpoints &+= last.checkpoints
-      let end = ends[process.number]
-      guard end?.finished == nil, index + 1 < history.processes.count || end != nil else { continue }
-      let pause =
-        index + 1 < history.processes.count ? max(0, history.processes[index + 1].at - (end?.at ?? last.at)) : nil
-      interruptions.append(Interruption(seconds: seconds, pause: pause, code: end?.code, reason: end?.reason))
-    }
-  }
-
-  private mutating func add(_ sample: RunHistory.Sample, since last: RunHistory.Sample, _ span: Double) {
-    seconds += span
-    done = max(done, min(1, max(0, sample.done)))
-    peakMemory = max(peakMemory, sample.memory)
-    curve.append(
-      Point(
-        seconds: seconds, rowsPerSecond: Double(sample.rows - last.rows) / span,
-        bytesPerSecond: Double(sample.bytes - last.bytes) / span, memory: sample.memory,
-        checkpoints: sample.checkpoints >= last.checkpoints ? sample.checkpoints - last.checkpoints : 0, done: done,
-        step: sample.step, activity: sample.activity, paused: sample.paused))
-  }
 }

@@ -56,6 +56,7 @@ extension MigrationJob {
     }
     if let finished {
       report.look(history, finished: finished, fileSystem: fileSystem)
+      if report.present == .rolledBack { report.outcome = .rolledBack }
     } else {
       report.problems.append("the run record does not say how the run ended")
     }
@@ -63,8 +64,17 @@ extension MigrationJob {
     return report
   }
 
-  private func report(_ job: JobDirectory, _ status: JobStatus) throws -> RunReport {
-    var report = RunReport(outcome: .interrupted, destination: job.destination)
+  /// What becomes of a load that is under way, or was killed. `migration` is the run before it, as long as that one is at
+  /// work; `status` is the load's, with its destination.
+  package func report(load job: JobDirectory, migration: JobDirectory?, _ status: JobStatus) throws -> RunReport {
+    var report = try report(migration ?? job, status, form: PlainMark.form)
+    guard migration != nil, let facts = RunHistory(path: job.history)?.facts else { return report }
+    (report.settings, report.run, report.source) = (facts.settings, facts.run, facts.source)
+    return report
+  }
+
+  private func report(_ job: JobDirectory, _ status: JobStatus, form: String? = nil) throws -> RunReport {
+    var report = RunReport(outcome: .interrupted, destination: status.destination ?? job.destination)
     let history = RunHistory(path: job.history) ?? (job.generation > 1 ? RunHistory(path: job.preceding.history) : nil)
     let known = history ?? RunHistory()
     report.take(known)
@@ -86,8 +96,21 @@ extension MigrationJob {
     // What a killed process did in its last second is in no history.
     report.checkpoints = max(report.checkpoints, status.checkpoint ?? 0)
     report.rowsRead = max(report.rowsRead, status.rowsRead ?? 0)
-    report.advise(fileSystem, leadsOn: status.state != .running && last.map(Self.leadsOn) == true)
+    report.form = form
+    advise(&report, status, last: last)
     return report
+  }
+
+  private func advise(_ report: inout RunReport, _ status: JobStatus, last: RunHistory.End?) {
+    let (advice, leadsOn) = (status.advice.map { [$0] } ?? [], last.map(Self.leadsOn) == true)
+    if report.form != nil, status.state != .running {
+      report.advice = advice
+    } else if status.state == .failed {
+      // Going on would end as it did.
+      report.advice += leadsOn ? [] : advice
+    } else {
+      report.advise(fileSystem, leadsOn: status.state != .running && leadsOn)
+    }
   }
 
   /// Whether the hint of a process's error says how to go on. A run cannot go on from checkpoints that are no good.
@@ -137,10 +160,13 @@ extension RunReport {
     func command(_ words: String...) -> AdvisedCommand { ProgramName.command(words + [destination]) }
     switch outcome {
     case .done, .doneWithRejects:
-      guard present?.isGone != true else { return adviseGone() }
+      guard present?.isGone != true else {
+        return advice.append("Look at the store there now, and at the backups beside it, before you do anything else")
+      }
       if rejects != nil {
         advice.append(
-          "Look at the rejected objects, and correct the mapping or the data; then migrate the old store again")
+          "Look at the rejected objects, and correct the mapping or the data; then "
+            + (form == nil ? "migrate the old store again" : "load the store again, to another path"))
       }
       guard let backup else { return }
       let isThere = (try? fileSystem.statusOfName(backup)) ?? nil
@@ -149,6 +175,7 @@ extension RunReport {
           ? "The backup is no longer there: it was put back, removed or moved"
           : (rejects == nil ? "No action is needed. " : "")
             + "\(command("rollback")) puts the old store back; remove the backup when you no longer need it")
+    case .rolledBack: advice.append("The old store is in its place again. Nothing is left to do")
     case .running: advice.append("Follow it with \(command("status", "--watch"))")
     case .paused: advice.append("Resume it with \(command("ctl", "resume"))")
     case .cutOver: advice.append("Put the new store in place with \(command("resume"))")
@@ -156,13 +183,5 @@ extension RunReport {
       guard !leadsOn else { return }
       advice.append("The source is untouched. Resume from the last checkpoint with \(command("resume"))")
     }
-  }
-
-  /// The result is not where the run left it.
-  private mutating func adviseGone() {
-    advice.append(
-      present == .rolledBack
-        ? "The old store is in its place again. Nothing is left to do"
-        : "Look at the store there now, and at the backups beside it, before you do anything else")
   }
 }

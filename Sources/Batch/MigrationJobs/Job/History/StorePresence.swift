@@ -25,6 +25,7 @@ extension RunReport {
     do {
       guard let status = try fileSystem.status(destination) else { return present = .missing }
       guard status.isRegularFile else { return present = .replaced }
+      guard form != PlainMark.form else { return present = plainPresence(finished.result, fileSystem) }
       guard let result = finished.result, let identity = finished.identity else {
         return problems.append(
           "the run record does not say what the migration left, so the store there now was not compared with it")
@@ -40,6 +41,12 @@ extension RunReport {
     } catch {
       problems.append("the store cannot be read now: \(error)")
     }
+  }
+
+  /// Of a file of ordinary tables, which has neither a UUID nor a version.
+  private func plainPresence(_ result: StoreState?, _ fileSystem: any FileSystem) -> StorePresence {
+    guard PlainMark.isThere(destination, fileSystem) else { return .replaced }
+    return result != nil && (try? StoreState(destination, fileSystem)) == result ? .same : .written
   }
 
   private static func presence(

@@ -11,12 +11,12 @@ extension MigrationJob {
     let code: BatchError.Code = resumes && (isChanged || life.phase == .unreadable) ? .badCheckpoint : .refused
     let (hint, next) = wayOut(way, life: life, job: job, request: request)
     return BatchError(
-      code, what(life, job), hint: hint, effect: .nothingWritten, next: next.map(\.line),
+      code, what(life, job, request: request), hint: hint, effect: .nothingWritten, next: next.map(\.line),
       path: (try? JobPlan.read(job, fileSystem)).flatMap { life.store == .asItWas ? nil : $0.source } ?? job.destination
     )
   }
 
-  private func what(_ life: RunLife, _ job: JobDirectory) -> String {
+  private func what(_ life: RunLife, _ job: JobDirectory, request: Request?) -> String {
     let kind = life.isRollback ? "rollback" : "migration"
     let rest = "an interrupted \(kind) of this store waits to go on"
     switch (life.phase, life.store) {
@@ -24,7 +24,9 @@ extension MigrationJob {
     case (_, .missing): return "\(rest), and the store is missing"
     case (.failed, .asItWas):
       let reason = RunFailure.read(job, fileSystem)?.reason ?? "unknown"
-      return "the last migration of this store ended with an error that would come again (\(reason))"
+      return changedMappings(job, request) == nil
+        ? "the last migration of this store ended with an error that would come again (\(reason))"
+        : "the last migration of this store ended with an error (\(reason)), and its mapping models are other ones now"
     case (.cutOver, .asItWas) where !life.isRollback:
       return "the migrated store is finished, and waits to be put in place"
     case (_, .asItWas): return rest
@@ -56,7 +58,11 @@ extension MigrationJob {
       guard let restart = restartCommand(job, request) else {
         return ("Begin anew with \(giveUp), then migrate again", [giveUp])
       }
-      return ("Begin anew with \(restart)", [restart])
+      guard life.phase == .failed, life.store == .asItWas, let mappings = changedMappings(job, request) else {
+        return ("Begin anew with \(restart)", [restart])
+      }
+      let goOn = ProgramName.command(["resume", job.destination, "--mappings"] + mappings)
+      return ("Begin anew with \(restart), or keep the finished steps with \(goOn)", [restart, goOn])
     case .giveUp: return ("Give it up with \(giveUp), then try again", [giveUp])
     case .rollback:
       let again = ProgramName.command("rollback", job.destination)

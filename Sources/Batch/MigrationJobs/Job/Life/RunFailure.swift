@@ -19,6 +19,7 @@ struct RunFailure: Codable, Equatable {
 
   private static let codes: Set<BatchError.Code> = [
     .badStore, .badModel, .badMapping, .noModel, .noPath, .missingPolicy, .refused, .policyFailed, .mismatch,
+    .tooManyRejects,
     BatchError.Code(.damagedDatabase), BatchError.Code(.notADatabase), BatchError.Code(.unsupported),
     BatchError.Code(.order),
   ]

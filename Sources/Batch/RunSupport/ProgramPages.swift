@@ -1,20 +1,19 @@
+import Dispatch
 import Foundation
-import Glibc
 
 /// The pages of the program and its libraries that are in memory: code and tables that loading them read once.
 ///
 /// They count for the memory of a run (I7). What is needed again comes back from the page cache.
-enum ProgramPages {
+package enum ProgramPages {
   private static let released: Void = giveBack()
 
   /// Gives back the pages that are code, once in a process: nothing can have changed them. Those that are only read now
   /// may hold addresses that were filled in before.
-  static func release() { released }
+  package static func release() { released }
 
-  /// Gives them back again and again once planning is over, as `isPlanned` tells: each phase of a run has other code, and the
-  /// kernel brings in what lies around it. A run that takes less than a fifth of a second keeps its pages. The timer is
-  /// the caller's to cancel.
-  static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
+  /// Gives them back every fifth of a second once planning is over, as `isPlanned` tells: each phase of a run has other code,
+  /// and the kernel brings in what lies around it. The timer is the caller's to cancel.
+  package static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     timer.schedule(deadline: .now() + pause, repeating: pause)
     timer.setEventHandler { if isPlanned() { giveBack() } }
@@ -24,7 +23,8 @@ enum ProgramPages {
 
   private static let pause = 0.2
 
-  private static func giveBack() {
+  /// Gives them back now.
+  package static func giveBack() {
     guard let maps = FileManager.default.contents(atPath: "/proc/self/maps") else { return }
     for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ", omittingEmptySubsequences: true)

@@ -1,19 +1,21 @@
 import Glibc
-import MigrationJobs
 import RunSupport
 import Streams
 
-/// A folder for a load while it is under way, with a job directory of its own. Who has its lease may write there.
+/// A folder for a load or an import while it is under way, with a job directory of its own. Who has its lease may write
+/// there.
 package struct ScratchFolder: Sendable {
   package let path: String
   /// The lease, and what a running load says of itself.
   package let job: JobDirectory
+  /// What it is for: "load", "import".
+  package let name: String
   private let fileSystem: any FileSystem
 
-  /// Names the folder; `subject` is what the load is about. Nothing is made.
-  package init(_ path: String, of subject: String, _ fileSystem: any FileSystem) {
-    (self.path, self.fileSystem) = (path, fileSystem)
-    job = JobDirectory(named: "load", in: path, of: subject)
+  /// Names the folder; `subject` is what the work is about, and `name` what it is. Nothing is made.
+  package init(_ path: String, for name: String = "load", of subject: String, _ fileSystem: any FileSystem) {
+    (self.path, self.fileSystem, self.name) = (path, fileSystem, name)
+    job = JobDirectory(named: name, in: path, of: subject)
   }
 
   /// Whether the folder is there. Throws `refused` for something that is not this user's folder.
@@ -21,7 +23,7 @@ package struct ScratchFolder: Sendable {
     guard let status = try fileSystem.statusOfName(path) else { return false }
     guard status.isDirectory, status.owner == geteuid() else {
       throw BatchError(
-        .refused, "something that is not this user's folder is in the place of the load's",
+        .refused, "something that is not this user's folder is in the place of the \(name)'s",
         hint: "Look at it, and remove it", path: path)
     }
     return true
@@ -43,11 +45,19 @@ package struct ScratchFolder: Sendable {
     }
   }
 
+  /// Throws `refused` when a symbolic link lies in the folder: what is written through it would be elsewhere.
+  package func refuseLinks() throws {
+    for folder in [path, job.path] { try JobDirectory.refuseLinks(in: folder, fileSystem) }
+  }
+
   /// Removes what another load left.
   package func empty() throws { try empty(path, depth: 6, but: job.path) }
 
   /// Removes the folder.
   package func remove() throws {
+    // Without its plan nobody takes what a crash leaves for work that can go on.
+    try fileSystem.remove(job.plan)
+    try fileSystem.syncDirectory(job.path)
     try empty()
     try empty(job.path, depth: 6, but: job.lease)
     // Behind the lease another process may begin a load, and keeps the folders.
@@ -64,7 +74,7 @@ package struct ScratchFolder: Sendable {
 
   private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
     guard depth > 0 else {
-      throw BatchError(.refused, "folders are nested deeper than any load makes them", path: folder)
+      throw BatchError(.refused, "folders are nested deeper than any \(name) makes them", path: folder)
     }
     for name in try fileSystem.list(folder) {
       let inner = FilePaths.join(folder, name)

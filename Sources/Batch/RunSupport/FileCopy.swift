@@ -1,0 +1,32 @@
+import Streams
+
+/// Reads files piece by piece, and copies them.
+package enum FileCopy {
+  package static let pieceBytes = 1 << 20
+
+  /// Calls `body` with each piece of a file, and where it begins.
+  package static func forEachPiece(
+    of path: String, _ fileSystem: any FileSystem, _ body: (UnsafeRawBufferPointer, UInt64) throws -> Void
+  ) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var (buffer, end) = ([UInt8](repeating: 0, count: pieceBytes), UInt64(0))
+    while true {
+      let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: end) }
+      guard count > 0 else { return }
+      try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count]), end) }
+      end += UInt64(count)
+    }
+  }
+
+  /// Copies a file, durably. Nothing may have the target's name. Until it is whole, that ends with `.part`.
+  package static func copy(_ source: String, to target: String, _ fileSystem: any FileSystem) throws {
+    let new = NewFile(target, working: NewFile.part, fileSystem)
+    try new.make {
+      let file = try fileSystem.open(new.working, .create)
+      defer { file.close() }
+      try forEachPiece(of: source, fileSystem) { try file.write($0, at: $1) }
+      try file.sync()
+    }
+  }
+}

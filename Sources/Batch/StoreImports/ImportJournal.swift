@@ -1,0 +1,142 @@
+import MigrationJobs
+import RunSupport
+import Streams
+
+/// The checkpoints of an import.
+final class ImportJournal {
+  /// What is done of an import.
+  enum Phase: UInt8 {
+    case reading, tables, indexes
+    /// The store is whole.
+    case built
+    /// It gets its name.
+    case named
+  }
+
+  /// A checkpoint to go on from.
+  struct Found {
+    let phase: Phase
+    private let checkpoint: Checkpoint
+
+    init(_ checkpoint: Checkpoint) throws {
+      self.checkpoint = checkpoint
+      guard var reader = checkpoint.reader(of: "import"), let phase = Phase(rawValue: try reader.readUInt8()) else {
+        throw StreamsError(.damagedCheckpoint, "the checkpoint is not that of an import")
+      }
+      self.phase = phase
+    }
+
+    /// A section that is always there. All of it must be read.
+    func read<Result>(_ section: String, _ body: (inout ByteReader) throws -> Result) throws -> Result {
+      guard var reader = checkpoint.reader(of: section) else {
+        throw StreamsError(.damagedCheckpoint, "the checkpoint lacks the section \(section)")
+      }
+      let result = try body(&reader)
+      try reader.finish()
+      return result
+    }
+  }
+
+  private let place: ImportPlace
+  private let note: ImportNote
+  private let lease: Lease
+  private let monitor: RunMonitor
+  private let fileSystem: any FileSystem
+  private let store: CheckpointStore
+  private let request: [UInt8]
+  private let model: [UInt8]
+  private var clock: CheckpointClock
+  private var sequence: UInt64 = 0
+  /// Whether there is a checkpoint.
+  private(set) var isBegun = false
+  private(set) var phase = Phase.reading
+  /// The state of what was read; nil if it cannot be continued.
+  private(set) var reader: [UInt8]?
+  private let encodeReader: (inout ByteWriter) throws -> Void
+
+  /// `request` and `model` are the fingerprints of what is asked for, `reader` writes the state of what was read.
+  init(
+    _ place: ImportPlace, note: ImportNote, request: [UInt8], model: [UInt8], lease: Lease, monitor: RunMonitor,
+    fileSystem: any FileSystem, reader: @escaping (inout ByteWriter) throws -> Void
+  ) {
+    encodeReader = reader
+    (self.place, self.note, self.lease, self.monitor, self.fileSystem) = (place, note, lease, monitor, fileSystem)
+    (self.request, self.model) = (request, model)
+    store = CheckpointStore(directory: place.job.checkpoints, fileSystem: fileSystem)
+    clock = CheckpointClock(monitor.interval)
+  }
+
+  /// The newest checkpoint; nil if there is none, or the import has ended as its plan is gone. Throws `refused` if it is
+  /// that of another import.
+  func find() throws -> Found? {
+    guard try fileSystem.statusOfName(place.job.plan) != nil else { return nil }
+    guard let checkpoint = try readable() else { return nil }
+    guard checkpoint.sourceFingerprint == model else {
+      throw other("the model was changed since the import began, which is interrupted", .badCheckpoint)
+    }
+    guard checkpoint.planFingerprint == request else {
+      throw other("an import of other files, or with other options, is interrupted at this path", .refused)
+    }
+    (sequence, isBegun) = (checkpoint.sequence, true)
+    let found = try Found(checkpoint)
+    phase = found.phase
+    return found
+  }
+
+  /// Begins an import. What another one left is removed.
+  func begin() throws {
+    try place.scratch.empty()
+    try store.removeAll()
+  }
+
+  /// Writes down what is imported, for whoever asks.
+  func write(isDurable: Bool) throws { try note.write(to: place.job, isDurable: isDurable, fileSystem) }
+
+  private func readable() throws -> Checkpoint? {
+    do { return try store.newestReadable()?.checkpoint } catch let error as StreamsError
+      where error.code == .damagedCheckpoint
+    {
+      throw BatchError(
+        .badCheckpoint, error.message, hint: "Check the disk; give the import up with \(place.giveUp)",
+        effect: .resumable, next: [place.giveUp.line], path: place.store)
+    }
+  }
+
+  private func other(_ what: String, _ code: BatchError.Code) -> BatchError {
+    BatchError(
+      code, what, hint: "Go on with that one by \(place.resume), or give it up with \(place.giveUp)",
+      effect: .resumable, next: [place.resume.line, place.giveUp.line], path: place.store)
+  }
+
+  /// Keeps the state of what was read for the checkpoints that follow. Everything in it goes to the disk.
+  func keepReader() throws {
+    var state = ByteWriter()
+    try encodeReader(&state)
+    reader = state.bytes
+  }
+
+  /// Counts finished bytes. True if a checkpoint is due, also because the import is to stop.
+  func isDue(adding bytes: Int) -> Bool { clock.isDue(adding: bytes) || monitor.isStopRequested }
+
+  /// Publishes a checkpoint, whose files are durable. Throws `stopped` behind it, if a stop was asked for.
+  func publish(_ phase: Phase, _ sections: [String: ByteWriter] = [:]) throws {
+    try lease.throwIfReplaced()
+    if !isBegun {
+      try write(isDurable: true)
+      for folder in [place.scratch.path, FilePaths.directory(of: place.scratch.path)] {
+        try fileSystem.syncDirectory(folder)
+      }
+    }
+    var (all, head) = (sections.mapValues(\.bytes), ByteWriter())
+    head.writeUInt8(phase.rawValue)
+    (all["import"], all["reader"]) = (head.bytes, reader)
+    sequence += 1
+    // Files that a run was spilled into since have new names.
+    try fileSystem.syncDirectory(place.scratch.path)
+    try store.publish(
+      Checkpoint(sequence: sequence, planFingerprint: request, sourceFingerprint: model, sections: all))
+    (isBegun, self.phase) = (true, phase)
+    monitor.note { $0.checkpoints += 1 }
+    try monitor.throwIfStopRequested()
+  }
+}

@@ -1,0 +1,63 @@
+import RunSupport
+import Streams
+
+/// The list of lines that an import left out, as CSV. It gets its path when the import is over.
+final class ImportRejectList {
+  private let path: String
+  private let working: String
+  private let fileSystem: any FileSystem
+  private var file: (any File)?
+  /// Bytes written.
+  private(set) var length: UInt64 = 0
+
+  init(_ path: String, working: String, _ fileSystem: any FileSystem) {
+    (self.path, self.working, self.fileSystem) = (path, working, fileSystem)
+  }
+
+  deinit { file?.close() }
+
+  /// Throws `refused` for a path that is taken.
+  func refuseTaken() throws { try NewFile(path, working: "", fileSystem).refuseTaken() }
+
+  func add(_ reject: StoreImport.Reject) throws {
+    let fields = [reject.path, "\(reject.line)", reject.reason].map {
+      "\"" + $0.replacing("\"", with: "\"\"") + "\""
+    }
+    try write(fields.joined(separator: ",") + "\r\n")
+  }
+
+  private func begin() throws -> any File {
+    if let file { return file }
+    let made = try fileSystem.open(working, .create)
+    file = made
+    try write("file,line,reason\r\n")
+    return made
+  }
+
+  private func write(_ text: String) throws {
+    let file = try begin()
+    var text = text
+    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0), at: length) }
+    length += UInt64(text.utf8.count)
+  }
+
+  func sync() throws { try file?.sync() }
+
+  /// Goes on behind so many bytes.
+  func restore(_ length: UInt64) throws {
+    guard length > 0 else { return }
+    let file = try fileSystem.open(working, .update)
+    guard try file.size() >= length else {
+      throw StreamsError(.damagedCheckpoint, "the list of lines that were left out is shorter than it was")
+    }
+    try file.truncate(to: length)
+    (self.file, self.length) = (file, length)
+  }
+
+  /// Gives the list its path, durably, though it may be empty. It may have got it from a process that was killed.
+  func publish() throws {
+    try begin().sync()
+    if try fileSystem.status(path) != nil, try ImportFiles.areEqual(path, to: working, fileSystem) { return }
+    try FileCopy.copy(working, to: path, fileSystem)
+  }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import CoreDataModel
+@testable import MigrationJobs
+
+/// Both sides of a one-to-one hold a key, so rules and mappings have to agree about them.
+@Suite("One object of several, and the two sides of a one-to-one")
+struct RuleTakeTests {
+  /// Persons with several addresses, which become one.
+  private static func addresses(isOrdered: Bool = false) throws -> RuleStore {
+    func entities(many: Bool) -> [EntityDescription] {
+      var address = StoreModels.link("address", "Address", "person", many: many)
+      address.isOrdered = many && isOrdered
+      return [
+        StoreModels.entity("Person", [("name", .string)], [address]),
+        StoreModels.entity("Address", [("city", .string)], [StoreModels.link("person", "Person", "address")]),
+      ]
+    }
+    let places = isOrdered ? [3, 1, 2] : [nil, nil, nil]
+    return try RuleStore(
+      entities(many: true), entities(many: false),
+      [("Person", "Z_PK, ZNAME", "1, 'a'"), ("Person", "Z_PK, ZNAME", "2, 'b'")]
+        + places.enumerated().map { number, place in
+          let order = place.map { (", Z_FOK_PERSON", ", \($0 * 1024)") } ?? ("", "")
+          return ("Address", "Z_PK, ZCITY, ZPERSON" + order.0, "\(number + 1), 'c\(number + 1)', 1" + order.1)
+        } + [("Address", "Z_PK, ZCITY", "4, 'c4'")])
+  }
+
+  private static func mapping(_ address: String, _ person: String = "null") -> String {
+    """
+      - from: Person
+        relationships: { address: \(address) }
+      - from: Address
+        relationships: { person: \(person) }
+    """
+  }
+
+  @Test(
+    "take leads to the first or the last object, by key or in the relationship's order, and its inverse leads back",
+    arguments: [
+      (false, "first", 1), (false, "last", 3), (true, "first", 2), (true, "last", 1),
+    ])
+  func taken(isOrdered: Bool, place: String, wanted: Int) throws {
+    let store = try Self.addresses(isOrdered: isOrdered)
+    let result = try store.migrated(Self.mapping("{ target: $source.address, take: \(place) }"))
+    #expect(
+      try MigrationFolder.rows(result, "SELECT Z_PK, ZADDRESS FROM ZPERSON ORDER BY 1") == [
+        "int64(1)|int64(\(wanted))", "int64(2)|null",
+      ])
+    #expect(
+      try MigrationFolder.rows(result, "SELECT Z_PK FROM ZADDRESS WHERE ZPERSON IS NOT NULL ORDER BY 1") == [
+        "int64(\(wanted))"
+      ])
+  }
+
+  @Test(
+    "What would lead several objects to one, or set one side alone, is refused, and the advice is taken",
+    arguments: [
+      // One of several, and no word which.
+      ("$source.address", "null", "{ target: $source.address, take: first }"),
+      ("{ target: $source.address, when: name != nil }", "null", "add take: first, or take: last"),
+      ("{ target: $source.address, take: both }", "null", "take has to be first or last"),
+      ("{ target: $source.address, take: first, last: true }", "null", "target goes with take and when alone"),
+      // Addresses would all keep their person.
+      ("null", "$source.person", "only one side would hold a key. Write null for both"),
+      (
+        "{ target: $source.address, take: first }", "$source.person",
+        "Write person: null in the relationships of AddressToAddress: the rule sets both sides"
+      ),
+      ("{ undecided: which is the main one }", "null", "PersonToPerson.address is still to be decided"),
+    ])
+  func refused(address: String, person: String, wanted: String) throws {
+    let store = try Self.addresses()
+    let found = try store.failure(Self.mapping(address, person))
+    #expect(found.contains(wanted), "\(found)")
+    #expect(try !store.migrated(Self.mapping("null")).isEmpty)
+  }
+
+  @Test("A one-to-one is carried over on both sides, dropped on both, and refused on one", arguments: [0, 1])
+  func sides(side: Int) throws {
+    let entities = [
+      StoreModels.entity("Person", [("name", .string)], [StoreModels.link("address", "Address", "person")]),
+      StoreModels.entity("Address", [("city", .string)], [StoreModels.link("person", "Person", "address")]),
+    ]
+    var newer = entities
+    newer[0].attributes[0].name = "title"
+    let store = try RuleStore(
+      entities, newer,
+      [("Person", "Z_PK, ZNAME, ZADDRESS", "1, 'a', 1"), ("Address", "Z_PK, ZCITY, ZPERSON", "1, 'c', 1")])
+    let sides = ["$source.address", "$source.person"]
+    func keys(_ address: String, _ person: String) throws -> [String] {
+      try MigrationFolder.rows(
+        store.migrated(Self.mapping(address, person)),
+        "SELECT ZADDRESS FROM ZPERSON UNION ALL SELECT ZPERSON FROM ZADDRESS")
+    }
+    #expect(try keys(sides[0], sides[1]) == ["int64(1)", "int64(1)"])
+    #expect(try keys("null", "null") == ["null", "null"])
+    let found = try store.failure(Self.mapping(side == 0 ? sides[0] : "null", side == 1 ? sides[1] : "null"))
+    #expect(found.contains("is null: only one side would hold a key"), "\(found)")
+  }
+}
