@@ -230,7 +230,7 @@ struct CheckpointInterval: ExpressibleByArgument {
   /// As an argument again.
   var text: String {
     switch interval {
-    case .seconds(let seconds): "\(Int((seconds * 1000).rounded()))ms"
+    case .seconds(let seconds): "\(max(1, Int((seconds * 1000).rounded())))ms"
     case .bytes(let bytes): "\(bytes)"
     }
   }

@@ -63,7 +63,7 @@ struct ResumeCommand: ListedCommand {
       return try ListRun(self, stores, options: operating).run(outlets)
     }
     let job = MigrationJob(policies: Program.policies)
-    if let words = try job.importArguments(store) { return try resumeImport(words) }
+    if let words = try job.importArguments(store) { return try resumeImport(words, to: store) }
     try job.refusePlainResume(store)
     let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
     try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
@@ -75,10 +75,16 @@ struct ResumeCommand: ListedCommand {
     }
   }
 
-  private func resumeImport(_ words: [String]) throws {
+  /// The import goes on as it was begun: what it reads and how decides about its bytes. `store` may be a copy, or have
+  /// been moved with its folder.
+  private func resumeImport(_ words: [String], to store: String) throws {
+    let others = CommandLineWords.line.filter { $0.hasPrefix("--") && $0 != "--quiet" }
+    if let option = others.first?.split(separator: "=").first {
+      throw ValidationError(
+        "\(option) does not go with an import, which goes on as it was begun: \(ProgramName.command("resume", store))")
+    }
     var command = try ImportCommand.parse(Array(words.dropFirst()))
-    if let memory { command.memory = memory }
-    if operating.quiet { command.quiet = true }
+    (command.output, command.quiet) = (store, operating.quiet || command.quiet)
     try command.run()
   }
 

@@ -35,7 +35,10 @@ final class SignalHandler: Sendable {
 
   fileprivate static func call(_ number: Int32) {
     guard let handler = last.withLock({ $0[number] }) else { return }
-    if !handler.isCancelled.load(ordering: .sequentiallyConsistent) { handler.action() }
+    // Each by itself: one that waits, as for a terminal, holds no other up.
+    DispatchQueue.global().async {
+      if !handler.isCancelled.load(ordering: .sequentiallyConsistent) { handler.action() }
+    }
   }
 }
 

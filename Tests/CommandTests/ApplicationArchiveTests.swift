@@ -46,7 +46,8 @@ struct ApplicationArchiveTests {
     try ZipFile(ApplicationFolder.compiled()).write(to: path)
     let store = try folder.sample(rows: 6000)
     let process = try CommandProcess(
-      "book-migration", ["migrate", store, "--checkpoint-every", "20kB", "--app", path], in: folder)
+      "book-migration", ["migrate", store, "--checkpoint-every", "20kB"] + CommandFolder.slowly + ["--app", path],
+      in: folder)
     let job = (store as NSString).deletingLastPathComponent + "/.Library.sqlite.godwit"
     while process.isRunning, CommandFolder.checkpoints(job).count < 2 { usleep(2000) }
     process.send(SIGKILL)

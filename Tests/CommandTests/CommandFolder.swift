@@ -7,6 +7,8 @@ import GRDB
 /// A temporary folder with a store to migrate; what the programs print and remember lies outside of it.
 final class CommandFolder {
   static let models = ["--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings]
+  /// Holds for one process: a resumed run has no limit.
+  static let slowly = ["--throttle", "2krows/s"]
 
   private let root: String
   /// The folder that the programs work in.
@@ -101,11 +103,12 @@ final class CommandFolder {
     return job
   }
 
-  /// A migration in place that has made at least two checkpoints and goes on.
+  /// A migration in place that has made at least two checkpoints and goes on: slowly, so that it is still at work when
+  /// something is done to it.
   func running(_ store: String, every interval: String = "20kB") throws -> (process: CommandProcess, job: String) {
     let job = try JobDirectory(destination: store)
     let process = try CommandProcess(
-      "book-migration", ["migrate", store, "--checkpoint-every", interval] + Self.models, in: self)
+      "book-migration", ["migrate", store, "--checkpoint-every", interval] + Self.slowly + Self.models, in: self)
     while process.isRunning, Self.checkpoints(job.path).count < 2 { usleep(2000) }
     return (process, job.path)
   }

@@ -43,6 +43,9 @@ final class CommandProcess {
 
   func send(_ signal: Int32) { kill(pid, signal) }
 
+  /// What it has written to standard error by now.
+  var errorByNow: String { (try? String(contentsOfFile: error, encoding: .utf8)) ?? "" }
+
   func wait() throws -> Outcome {
     process.waitUntilExit()
     let isSignal = process.terminationReason == .uncaughtSignal

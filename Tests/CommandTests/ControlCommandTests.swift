@@ -108,7 +108,7 @@ struct ControlCommandTests {
     process.send(SIGUSR2)
     #expect(try status { $0.progress?.paused == true }.progress?.paused == true)
     process.send(SIGUSR1)
-    usleep(100_000)
+    while process.isRunning, !process.errorByNow.contains(" %  paused") { usleep(2000) }
     process.send(SIGUSR2)
     #expect(try status { $0.progress?.paused == false }.progress?.paused == false)
     process.send(SIGTERM)

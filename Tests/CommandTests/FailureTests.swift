@@ -38,7 +38,7 @@ struct FailureTests {
   func stopped() throws {
     let store = try folder.sample(rows: 12_000)
     let words = ["migrate", store, "--checkpoint-every", "20kB", "--json", "--progress", "none"] + CommandFolder.models
-    let process = try CommandProcess("book-migration", words, in: folder)
+    let process = try CommandProcess("book-migration", words + CommandFolder.slowly, in: folder)
     let job = try JobDirectory(destination: store)
     while process.isRunning, CommandFolder.checkpoints(job.path).count < 2 { usleep(2000) }
     process.send(SIGTERM)

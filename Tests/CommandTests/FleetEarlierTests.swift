@@ -159,7 +159,8 @@ import Testing
     if !isFirst { try died(fleet) }
     let process = try CommandProcess(
       "book-migration",
-      ["migrate", fleet.stores[0], "--to", "Library 2", "--checkpoint-every", "20kB"] + CommandFolder.models,
+      ["migrate", fleet.stores[0], "--to", "Library 2", "--checkpoint-every", "20kB"] + CommandFolder.slowly
+        + CommandFolder.models,
       in: fleet.folder)
     let migration = try fleet.atWork(fleet.stores[0], process)
     kill(migration, SIGKILL)

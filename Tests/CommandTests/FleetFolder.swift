@@ -65,7 +65,10 @@ final class FleetFolder {
   func atWork(_ destination: String, _ process: CommandProcess) throws -> Int32 {
     let job = try JobDirectory(destination: destination)
     while process.isRunning, CommandFolder.checkpoints(job.path).count < 2 { usleep(2000) }
-    return try LeaseOwner.read(job.lease, LocalFileSystem())?.pid ?? 0
+    guard let owner = try LeaseOwner.read(job.lease, LocalFileSystem()) else {
+      throw CommandProcess.Missing(description: "no process migrates to \(destination) any longer")
+    }
+    return owner.pid
   }
 
   /// Has a claim or a lease say that its owner is on another machine.

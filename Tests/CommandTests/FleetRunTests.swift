@@ -30,7 +30,7 @@ import Testing
 
   @Test("SIGTERM stops a task in good order with 75; started again it goes on, with the undisturbed bytes")
   func stopped() throws {
-    let fleet = try FleetFolder(rows: [6000, 300], tasks: 1)
+    let fleet = try FleetFolder(rows: [20_000, 300], tasks: 1)
     let process = try fleet.start(["run"])
     _ = try fleet.atWork(fleet.stores[0], process)
     process.send(SIGTERM)
@@ -43,14 +43,14 @@ import Testing
     let again = try fleet.run(["run"])
     #expect(again.code == 0, "\(again)")
     #expect(try fleet.end(0)?.attempts == 2)
-    #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 6000))
+    #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 20_000))
   }
 
   @Test(
     "The stores of a task that was killed are worked off by another one, from their checkpoints, with the undisturbed bytes"
   )
   func killed() throws {
-    let fleet = try FleetFolder(rows: [6000, 300, 300], tasks: 2, toOutputs: true)
+    let fleet = try FleetFolder(rows: [20_000, 300, 300], tasks: 2, toOutputs: true)
     let other = 1 - (try FleetPlan(path: fleet.plan).stores[0].shard)
     let process = try fleet.start(["run", "--shard", "\(1 - other)/2"])
     let migration = try fleet.atWork(fleet.stores[0] + ".out", process)
@@ -61,7 +61,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try (0..<3).map { try fleet.end($0)?.outcome } == [.done, .done, .done])
     #expect(try fleet.end(0)?.attempts == 2)
-    #expect(try CommandFolder.bytes(fleet.stores[0] + ".out") == fleet.undisturbed(0, rows: 6000))
+    #expect(try CommandFolder.bytes(fleet.stores[0] + ".out") == fleet.undisturbed(0, rows: 20_000))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fleet.state + "/claims").isEmpty)
   }
 
@@ -69,7 +69,7 @@ import Testing
     "A node that comes back when its store was taken over writes nothing: one end, the successor's, and the undisturbed bytes"
   )
   func comesBack() throws {
-    let fleet = try FleetFolder(rows: [6000], tasks: 1, toOutputs: true)
+    let fleet = try FleetFolder(rows: [20_000], tasks: 1, toOutputs: true)
     let output = fleet.stores[0] + ".out"
     let process = try fleet.start(["run"])
     let migration = try fleet.atWork(output, process)
@@ -83,7 +83,7 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     let end = try #require(try fleet.end(0))
     #expect(end.outcome == .done && end.epoch == 2 && end.pid != process.pid)
-    #expect(try CommandFolder.bytes(output) == fleet.undisturbed(0, rows: 6000))
+    #expect(try CommandFolder.bytes(output) == fleet.undisturbed(0, rows: 20_000))
     let before = try fleet.folder.tree()
     kill(migration, SIGCONT)
     process.send(SIGCONT)
@@ -98,7 +98,7 @@ import Testing
     "In place, a node that comes back holds up its successor's cut-over alone: the store does not fail, and ends when that node leaves"
   )
   func comesBackInPlace() throws {
-    let fleet = try FleetFolder(rows: [6000], tasks: 1)
+    let fleet = try FleetFolder(rows: [20_000], tasks: 1)
     let process = try fleet.start(["run"])
     let migration = try fleet.atWork(fleet.stores[0], process)
     kill(migration, SIGSTOP)
@@ -117,7 +117,7 @@ import Testing
     #expect(try process.wait().code == 75)
     let last = try fleet.run(["run"])
     #expect(last.code == 0, "\(last)")
-    #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 6000))
+    #expect(try CommandFolder.bytes(fleet.stores[0]) == fleet.undisturbed(0, rows: 20_000))
   }
 
   @Test("An attempt that died behind its cut-over is not repeated: the store is done, and its file is the same")
@@ -139,7 +139,7 @@ import Testing
 
   @Test("A process that outlives its task and finishes while a successor begins: the store is done, and does not fail")
   func outlived() throws {
-    let fleet = try FleetFolder(rows: [6000], tasks: 1, toOutputs: true)
+    let fleet = try FleetFolder(rows: [20_000], tasks: 1, toOutputs: true)
     let output = fleet.stores[0] + ".out"
     let process = try fleet.start(["run"])
     let migration = try fleet.atWork(output, process)
@@ -163,12 +163,12 @@ import Testing
     let result = try #require(run.run(0, claim))
     #expect(result.outcome == "done" && result.exitCode == 0, "\(result)")
     #expect(try fleet.end(0)?.outcome == .done)
-    #expect(try CommandFolder.bytes(output) == fleet.undisturbed(0, rows: 6000))
+    #expect(try CommandFolder.bytes(output) == fleet.undisturbed(0, rows: 20_000))
   }
 
   @Test("A store that another task works on is left to it, and the task ends with 75")
   func held() throws {
-    let fleet = try FleetFolder(rows: [6000], tasks: 1)
+    let fleet = try FleetFolder(rows: [20_000], tasks: 1)
     let process = try fleet.start(["run"])
     let migration = try fleet.atWork(fleet.stores[0], process)
     kill(migration, SIGSTOP)

@@ -156,7 +156,7 @@ struct InterruptedRunTests {
   func allDamaged(_ kind: Damage) throws {
     let job = try folder.interrupted(store)
     let checkpoints = CommandFolder.checkpoints(job)
-    #expect(checkpoints.count == 2)
+    #expect(checkpoints.count >= 2)
     let source = try CommandFolder.bytes(store)
     for path in checkpoints { try damage(path, kind) }
     let outcome = try folder.run("book-migration", ["resume", store])
@@ -180,10 +180,10 @@ struct InterruptedRunTests {
   @Test("A program without the policy refuses, naming it; the right one goes on")
   func missingPolicy() throws {
     let job = try folder.interrupted(store)
-    let source = try CommandFolder.bytes(store)
+    let (source, checkpoints) = (try CommandFolder.bytes(store), CommandFolder.checkpoints(job))
     let outcome = try folder.run("godwit", ["resume", store])
     #expect(outcome.code == 20 && outcome.error.contains("LibraryBookPolicy"), "\(outcome)")
-    #expect(try CommandFolder.bytes(store) == source && CommandFolder.checkpoints(job).count == 2)
+    #expect(try CommandFolder.bytes(store) == source && CommandFolder.checkpoints(job) == checkpoints)
     try expectResumable()
   }
 

@@ -168,7 +168,8 @@ struct ListResultTests {
     while process.isRunning, try states()[1] != "running" { usleep(20_000) }
     process.send(SIGKILL)
     _ = try process.wait()
-    sleep(2)
+    // The process of the store ends by itself.
+    for _ in 0..<600 where try states()[1] == "running" { usleep(100_000) }
     let (outcome, summary) = try run(["status", "--check"])
     #expect(
       outcome.code == 30

@@ -220,7 +220,7 @@ struct MappingCommandTests {
     let arguments = ["--models", ExampleFolder.models, "--mappings", mappings, "--checkpoint-every", "20kB"]
     #expect(try folder.run("godwit", ["migrate", whole] + arguments).code == 0)
     let job = try JobDirectory(destination: store)
-    let process = try CommandProcess("godwit", ["migrate", store] + arguments, in: folder)
+    let process = try CommandProcess("godwit", ["migrate", store] + CommandFolder.slowly + arguments, in: folder)
     while process.isRunning, CommandFolder.checkpoints(job.path).count < 2 { usleep(2000) }
     process.send(SIGKILL)
     #expect(try process.wait().code == 128 + SIGKILL)

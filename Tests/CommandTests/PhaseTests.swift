@@ -132,7 +132,7 @@ struct PhaseTests {
   func corrected() throws {
     let first = try mappings("first", 2, "", "")
     let models = ["--models", ExampleFolder.models]
-    let words = ["migrate", store, "--throttle", "3krows/s", "--checkpoint-every", "20kB", "--mappings", first]
+    let words = ["migrate", store, "--throttle", "700rows/s", "--checkpoint-every", "20kB", "--mappings", first]
     let process = try CommandProcess("godwit", words + models, in: folder)
     while process.isRunning, try value("step", ["status", store])?.count != 2 { usleep(20_000) }
     process.send(SIGKILL)

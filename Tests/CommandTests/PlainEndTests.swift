@@ -34,7 +34,7 @@ struct PlainEndTests {
 
   /// A load at work: in the migration before it, or behind that.
   private func atWork(_ store: String, _ words: [String], isMigrating: Bool) throws -> CommandProcess {
-    let process = try CommandProcess("book-migration", load(store, ["--throttle", "2krows/s"] + words), in: folder)
+    let process = try CommandProcess("book-migration", load(store, ["--throttle", "400rows/s"] + words), in: folder)
     func isUnderWay() -> Bool {
       isMigrating
         ? !CommandFolder.checkpoints(scratch + "/.store.sqlite.godwit").isEmpty

@@ -119,7 +119,7 @@ struct PlainLoadTests {
   func killed() throws {
     let store = try folder.sample(rows: 20_000)
     let whole = folder.newPath("whole.sqlite")
-    let words = ["migrate", store, "--to-sqlite", "plain"] + CommandFolder.models
+    let words = ["migrate", store, "--to-sqlite", "plain", "--throttle", "20krows/s"] + CommandFolder.models
     let start = ContinuousClock.now
     #expect(try folder.run("book-migration", words + ["--output", whole]).code == 0)
     let seconds = (ContinuousClock.now - start) / .seconds(1)
@@ -130,7 +130,11 @@ struct PlainLoadTests {
       usleep(UInt32(seconds * 1e6 * Double(15 + random.next(75)) / 100))
       process.send(SIGKILL)
       guard try process.wait().code != 0 else { continue }
-      #expect(!FileManager.default.fileExists(atPath: output))
+      // It has its name from one moment to the next, and whole.
+      guard !FileManager.default.fileExists(atPath: output) else {
+        #expect(try CommandFolder.bytes(output) == CommandFolder.bytes(whole))
+        continue
+      }
       let wasBegun = FileManager.default.fileExists(atPath: folder.file(".killed-\(round).sqlite.godwit-plain"))
       let again = try folder.run("book-migration", words + ["--output", output])
       #expect(again.code == 0 && again.output.contains("this one began anew") == wasBegun, "\(again)")

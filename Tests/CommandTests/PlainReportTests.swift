@@ -22,7 +22,7 @@ struct PlainReportTests {
 
   /// A load that has a lease, and is slow from there on.
   private func started(_ store: String, isMigrating: Bool, _ words: [String] = []) throws -> CommandProcess {
-    let words = load(store, isMigrating: isMigrating, ["--throttle", "2krows/s"] + words)
+    let words = load(store, isMigrating: isMigrating, ["--throttle", "400rows/s"] + words)
     let process = try CommandProcess("book-migration", words, in: folder)
     while process.isRunning, !FileManager.default.fileExists(atPath: scratch + "/.load.godwit/lease") { usleep(200) }
     return process

@@ -29,7 +29,9 @@ import Testing
   ) {
     let job = try JobDirectory(destination: destination)
     let process = try CommandProcess(
-      "book-migration", ["migrate", store, "--checkpoint-every", "20kB"] + arguments + CommandFolder.models, in: folder)
+      "book-migration",
+      ["migrate", store, "--checkpoint-every", "20kB"] + CommandFolder.slowly + arguments + CommandFolder.models,
+      in: folder)
     while process.isRunning, CommandFolder.checkpoints(job.path).count < 2 { usleep(2000) }
     process.send(SIGSTOP)
     usleep(100_000)

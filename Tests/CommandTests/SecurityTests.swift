@@ -26,7 +26,7 @@ import Testing
     let permissive = ["/bin/sh", "-c", "umask 0; exec \"$@\"", "sh"]
     try folder.keepInLog(store)
     chmod(store, 0o664)
-    let arguments = ["migrate", store, "--checkpoint-every", "20kB"] + CommandFolder.models
+    let arguments = ["migrate", store, "--checkpoint-every", "20kB"] + CommandFolder.slowly + CommandFolder.models
     let process = try CommandProcess("book-migration", arguments, in: folder, launcher: permissive)
     let job = try JobDirectory(destination: store).path
     while process.isRunning, CommandFolder.checkpoints(job).count < 2 { usleep(2000) }

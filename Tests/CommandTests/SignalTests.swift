@@ -24,6 +24,25 @@ import Testing
     #expect(earlier.value == 1 && later.value == 1)
   }
 
+  @Test("A handler that waits holds up no other signal, nor the next one of its own", .serialized)
+  func waiting() throws {
+    let (called, gate) = (Counter(), DispatchSemaphore(value: 0))
+    let first = try #require(
+      ProcessSignals.handler(SIGURG) {
+        called.add()
+        gate.wait()
+      })
+    let second = try #require(ProcessSignals.handler(SIGWINCH) { called.add() })
+    for (number, count) in [(SIGURG, 1), (SIGWINCH, 2), (SIGURG, 3)] {
+      kill(getpid(), number)
+      called.wait(for: count)
+      #expect(called.value == count)
+    }
+    for _ in 0..<2 { gate.signal() }
+    second.cancel()
+    first.cancel()
+  }
+
   @Test(
     "A run hears a signal however long it has planned, stops with 75, and can be resumed", arguments: [SIGINT, SIGTERM])
   func runs(signal: Int32) throws {

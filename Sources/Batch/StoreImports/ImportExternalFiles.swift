@@ -52,18 +52,19 @@ struct ImportExternalFiles {
     return try ImportFiles.areEqual(path, to: place(name), fileSystem)
   }
 
-  /// Copies files that ``find(_:)`` found, durably.
-  mutating func copy(_ names: [String]) throws {
+  /// Copies files that ``find(_:)`` found, durably. Throws `stopped` before a file, if a stop was asked for.
+  mutating func copy(_ names: [String], _ monitor: RunMonitor) throws {
     guard !names.isEmpty else { return }
     for folder in [target.path, target.files] where try fileSystem.statusOfName(folder) == nil {
       try fileSystem.makeDirectory(folder)
       folders.append(folder)
     }
     for name in try find(Set(names)) where try fileSystem.statusOfName(place(name)) == nil {
+      try monitor.throwIfStopRequested()
       try FileCopy.copy(FilePaths.join(source, name), to: place(name), fileSystem)
       copied.append(name)
     }
-    try fileSystem.syncDirectory(target.files)
+    for folder in [target.files, target.path] { try fileSystem.syncDirectory(folder) }
   }
 
   /// Removes what was copied.

@@ -52,14 +52,14 @@ final class ImportJournal {
   private(set) var phase = Phase.reading
   /// The state of what was read; nil if it cannot be continued.
   private(set) var reader: [UInt8]?
-  private let encodeReader: (inout ByteWriter) throws -> Void
+  private let read: ImportReader
 
-  /// `request` and `model` are the fingerprints of what is asked for, `reader` writes the state of what was read.
+  /// `request` and `model` are the fingerprints of what is asked for, `reader` has what was read.
   init(
     _ place: ImportPlace, note: ImportNote, request: [UInt8], model: [UInt8], lease: Lease, monitor: RunMonitor,
-    fileSystem: any FileSystem, reader: @escaping (inout ByteWriter) throws -> Void
+    fileSystem: any FileSystem, reader: ImportReader
   ) {
-    encodeReader = reader
+    read = reader
     (self.place, self.note, self.lease, self.monitor, self.fileSystem) = (place, note, lease, monitor, fileSystem)
     (self.request, self.model) = (request, model)
     store = CheckpointStore(directory: place.job.checkpoints, fileSystem: fileSystem)
@@ -75,7 +75,10 @@ final class ImportJournal {
       throw other("the model was changed since the import began, which is interrupted", .badCheckpoint)
     }
     guard checkpoint.planFingerprint == request else {
-      throw other("an import of other files, or with other options, is interrupted at this path", .refused)
+      let changed = note.changedFiles(since: ImportNote.read(place.job, fileSystem))
+      throw other(
+        changed?.what ?? "an import of other files, or with other options, is interrupted at this path", .refused,
+        first: changed?.hint)
     }
     (sequence, isBegun) = (checkpoint.sequence, true)
     let found = try Found(checkpoint)
@@ -102,23 +105,26 @@ final class ImportJournal {
     }
   }
 
-  private func other(_ what: String, _ code: BatchError.Code) -> BatchError {
-    BatchError(
-      code, what, hint: "Go on with that one by \(place.resume), or give it up with \(place.giveUp)",
+  /// `first` is what must be done before the import can go on.
+  private func other(_ what: String, _ code: BatchError.Code, first: String? = nil) -> BatchError {
+    let goOn = first.map { "\($0), and go on with" } ?? "Go on with that one by"
+    return BatchError(
+      code, what, hint: "\(goOn) \(place.resume), or give it up with \(place.giveUp)",
       effect: .resumable, next: [place.resume.line, place.giveUp.line], path: place.store)
   }
 
   /// Keeps the state of what was read for the checkpoints that follow. Everything in it goes to the disk.
   func keepReader() throws {
     var state = ByteWriter()
-    try encodeReader(&state)
+    try read.encode(into: &state)
     reader = state.bytes
   }
 
   /// Counts finished bytes. True if a checkpoint is due, also because the import is to stop.
   func isDue(adding bytes: Int) -> Bool { clock.isDue(adding: bytes) || monitor.isStopRequested }
 
-  /// Publishes a checkpoint, whose files are durable. Throws `stopped` behind it, if a stop was asked for.
+  /// Publishes a checkpoint; what was read becomes durable, all else that it speaks of is. Throws `stopped` behind it, if
+  /// a stop was asked for.
   func publish(_ phase: Phase, _ sections: [String: ByteWriter] = [:]) throws {
     try lease.throwIfReplaced()
     if !isBegun {
@@ -127,6 +133,8 @@ final class ImportJournal {
         try fileSystem.syncDirectory(folder)
       }
     }
+    if reader == nil { try keepReader() }
+    try read.sync()
     var (all, head) = (sections.mapValues(\.bytes), ByteWriter())
     head.writeUInt8(phase.rawValue)
     (all["import"], all["reader"]) = (head.bytes, reader)

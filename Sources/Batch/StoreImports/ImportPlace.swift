@@ -57,10 +57,24 @@ struct ImportNote: Codable {
   var inputs: Int
   /// The words of the command; none if a program imports by itself.
   var arguments: [String]
+  /// All files, in order.
+  private var files: [String]?
 
-  init(version: String, inputs: [String], arguments: [String]) {
-    (self.version, self.arguments) = (version, arguments)
-    (input, self.inputs) = (inputs.first ?? "", inputs.count)
+  init(version: String, files: [String], arguments: [String]) {
+    (self.version, self.arguments, self.files) = (version, arguments, files)
+    (input, inputs) = (files.first ?? "", files.count)
+  }
+
+  /// What came to the files of the same command since it was begun, or went, and what to do about it; nil if nothing did.
+  func changedFiles(since began: ImportNote?) -> (what: String, hint: String)? {
+    guard let before = began?.files, let now = files, began?.arguments == arguments else { return nil }
+    if let new = now.first(where: { !before.contains($0) }) {
+      return ("\(new) came to the files since the import began, which is interrupted", "Move it away")
+    }
+    if let gone = before.first(where: { !now.contains($0) }) {
+      return ("\(gone) is no longer among the files of the import, which is interrupted", "Put it back")
+    }
+    return nil
   }
 
   /// Durable only where that is asked for: an import without a checkpoint begins anew in any case.

@@ -38,8 +38,8 @@ extension ImportReader {
     try list?.sync()
   }
 
-  /// Continues with the same files.
-  func restore(from state: inout ByteReader, _ paths: [String]) throws {
+  /// Continues with the same files. Throws `stopped` before a file is looked at, if a stop was asked for.
+  func restore(from state: inout ByteReader, _ paths: [String], _ monitor: RunMonitor) throws {
     position = try state.readInt()
     let place = try readPlace(from: &state)
     (objects, rejects) = (try state.readUInt64(), try state.readUInt64())
@@ -57,8 +57,9 @@ extension ImportReader {
     try list?.restore(length)
     try spool.restore(from: &state)
     try references.restore(from: &state)
-    for (path, digest) in zip(paths, digests) where try ImportFiles.digest(path, files.fileSystem) != digest {
-      throw changed(path)
+    for (path, digest) in zip(paths, digests) {
+      try monitor.throwIfStopRequested()
+      guard try ImportFiles.digest(path, files.fileSystem) == digest else { throw changed(path) }
     }
     guard let place else { return }
     let (path, lines) = (paths[position], try open(paths[position]))

@@ -47,14 +47,13 @@ final class ImportRun {
     let lease = try place.begin()
     defer { lease.release() }
     lease.guardRun(monitor)
-    let note = ImportNote(version: model.name, inputs: inputs.map(Self.whole), arguments: options.arguments)
+    let note = ImportNote(version: model.name, files: inputs.map(Self.whole), arguments: options.arguments)
     let journal = ImportJournal(
       place, note: note, request: try fingerprint, model: try PlanFingerprint.of(model), lease: lease,
-      monitor: monitor, fileSystem: fileSystem
-    ) { [reader] in try reader.encode(into: &$0) }
+      monitor: monitor, fileSystem: fileSystem, reader: reader)
+    let found = try interrupted(journal)
     do {
-      let found = try journal.find()
-      try found == nil ? begin(journal) : place.scratch.refuseLinks()
+      if found == nil { try begin(journal) }
       let pulse = RunPulse(place.job, monitor: monitor)
       defer { pulse.end() }
       let summary = try finish(found, journal)
@@ -65,6 +64,18 @@ final class ImportRun {
       return summary
     } catch {
       throw settled(error, journal)
+    }
+  }
+
+  /// Where an interrupted import goes on. What it left stays, whatever is found.
+  private func interrupted(_ journal: ImportJournal) throws -> ImportJournal.Found? {
+    do {
+      let found = try journal.find()
+      if found != nil { try place.scratch.refuseLinks() }
+      return found
+    } catch {
+      let told = BatchError(wrapping: error)
+      throw told.effect == .resumable ? told : kept(told)
     }
   }
 
@@ -79,12 +90,14 @@ final class ImportRun {
   private var fingerprint: [UInt8] {
     get throws {
       var writer = ByteWriter()
-      writer.writeString("import 2")
+      writer.writeString("import 3")
       writer.writeArray(inputs.map(Self.whole)) { $0.writeString($1) }
       for text in [options.validation.rawValue, options.mostRejects.text] + options.unique { writer.writeString(text) }
       for text in [options.uuid, options.external.map(Self.whole), options.rejects.map(Self.whole)] {
         writer.writeOptional(text) { $0.writeString($1) }
       }
+      // It decides which lines are too long.
+      writer.writeInt(options.memory.total)
       return SHA256.hash(writer.bytes)
     }
   }
@@ -95,7 +108,7 @@ final class ImportRun {
 
   private func finish(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
     if let found, found.phase == .named, let summary = try named(found) { return summary }
-    if let found { try found.read("reader") { try reader.restore(from: &$0, inputs) } }
+    if let found { try found.read("reader") { try reader.restore(from: &$0, inputs, monitor) } }
     if found == nil || found?.phase == .reading {
       if let found { try found.read("sides") { try reader.sides.restore(from: &$0, plan) } }
       try read(journal)
@@ -108,7 +121,7 @@ final class ImportRun {
       files.prefix, of: model, fileSystem, monitor: monitor,
       hint: "Correct the files: a key must be that of an object that is imported, too")
     let outside = try external?.find(reader.externalFiles) ?? []
-    try external?.copy(outside)
+    try external?.copy(outside, monitor)
     summary.externalFiles = UInt64(outside.count)
     summary.missingFiles = UInt64(reader.externalFiles.count - outside.count)
     try list?.publish()
@@ -127,15 +140,14 @@ final class ImportRun {
       if journal.isBegun || journal.isDue(adding: 0) { try publishReading(journal) }
       try reader.answer(inputs)
     }
-    // Else all is in memory, and read again as fast.
-    if !reader.spool.isInMemory { try journal.keepReader() }
+    // Else all is in memory, and read again as fast; but what an earlier checkpoint says of it is not all.
+    if journal.isBegun || !reader.spool.isInMemory { try journal.keepReader() }
   }
 
   private func publishReading(_ journal: ImportJournal) throws {
     try journal.keepReader()
     var sides = ByteWriter()
     try reader.sides.encode(into: &sides)
-    try reader.sync()
     try journal.publish(.reading, ["sides": sides])
   }
 
@@ -167,10 +179,7 @@ final class ImportRun {
 
   private func name(_ summary: StoreImport.Summary, _ journal: ImportJournal) throws {
     if journal.isBegun {
-      var file = ByteWriter()
-      let status = try fileSystem.status(files.prefix)
-      for number in [status?.device, status?.inode, status?.size] { file.writeUInt64(number ?? 0) }
-      try journal.publish(.named, ["summary": summary.encoded, "file": file])
+      try journal.publish(.named, ["summary": summary.encoded])
     }
     // It may have taken long.
     try place.refuseTaken(place.store, fileSystem)
@@ -178,10 +187,9 @@ final class ImportRun {
     try fileSystem.syncDirectory(FilePaths.directory(of: place.store))
   }
 
-  /// The summary, if the store has its name already.
+  /// The summary, if the store has its name already. An application may have written to it since.
   private func named(_ found: ImportJournal.Found) throws -> StoreImport.Summary? {
-    let file = try found.read("file") { [try $0.readUInt64(), try $0.readUInt64(), try $0.readUInt64()] }
-    guard let status = try fileSystem.status(place.store), [status.device, status.inode, status.size] == file else {
+    guard try fileSystem.statusOfName(files.prefix) == nil, try fileSystem.status(place.store) != nil else {
       return nil
     }
     return try Self.summary(found)
@@ -215,7 +223,7 @@ final class ImportRun {
 
   /// An error behind a checkpoint.
   private func kept(_ error: BatchError) -> BatchError {
-    let isUsable = error.code != .init(.damagedCheckpoint)
+    let isUsable = ![.init(.damagedCheckpoint), .init(.unsupported)].contains(error.code)
     var told = error
     if told.code == .badCheckpoint { told.hint = "Put it back as it was" }
     (told.effect, told.next) = (.resumable, (isUsable ? [place.resume.line] : []) + [place.giveUp.line])

@@ -96,7 +96,7 @@ struct ImportScanner {
   private func slow(_ start: Int, _ isWhole: Bool) -> ImportCell? {
     let text = String(decoding: bytes[start..<place], as: UTF8.self)
     if isWhole { return text == "-0" ? nil : Int64(text).map(ImportCell.integer) }
-    return Double(text).map(ImportCell.real)
+    return Double(text).flatMap { $0.isFinite ? .real($0) : nil }
   }
 
   /// Passes words of eight bytes in which nothing is found; gives the bits that are set in any of their bytes.

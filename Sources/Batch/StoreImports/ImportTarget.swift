@@ -95,6 +95,10 @@ struct ImportTargetReader {
     guard let found = plan.entities[relationship.destination]?.attributes[attribute] else {
       throw ImportProblem("\(relationship.destination) has no attribute \(attribute)")
     }
-    return try found.stored(value)
+    let stored = try found.stored(value)
+    guard stored != .null else {
+      throw ImportProblem("\(relationship.name) leads to the object whose \(attribute) is null")
+    }
+    return stored
   }
 }

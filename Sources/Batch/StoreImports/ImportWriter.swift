@@ -111,8 +111,6 @@ extension ImportWriter {
     var (kept, sidesKept) = (ByteWriter(), ByteWriter())
     tables.encode(into: &kept)
     try sides.encode(into: &sidesKept)
-    try spool.sync()
-    try sides.sync()
     try journal.publish(.tables, ["tables": kept, "sides": sidesKept, "pages": try pages(database)])
   }
 

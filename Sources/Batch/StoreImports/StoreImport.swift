@@ -105,7 +105,8 @@ public struct StoreImport: Sendable {
     _ path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor(),
     hint: String
   ) throws {
-    let report = try StoreVerifier(path: path, model: model, fileSystem: fileSystem).verify(mode: .fast)
+    let report = try StoreVerifier(path: path, model: model, fileSystem: fileSystem).verify(
+      mode: .fast, monitor: monitor)
     // Files of external data are copied afterwards, and those that are missing are counted.
     guard let first = report.violations.first(where: { $0.kind != .externalData }) else { return }
     throw BatchError(

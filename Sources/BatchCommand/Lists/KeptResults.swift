@@ -19,6 +19,9 @@ final class KeptResults: Sendable {
     folder = JobRegistry(LocalFileSystem()).directory.map { FilePaths.join(FilePaths.directory(of: $0), "results") }
   }
 
+  /// Whether there is a folder for results.
+  var isPossible: Bool { folder != nil }
+
   /// Keeps what became of a store, or forgets what was kept of it. A failure does not end the list: it is told at the
   /// end.
   func note(_ result: ListResult, of entry: Manifest.Entry, by words: ListWords) {

@@ -64,7 +64,9 @@ final class ListRun: Sendable {
     }
     if isMigration { orders.begin(stop) }
     // A kill leaves what was not begun yet.
-    if words.verb == ["migrate"] { for entry in list.entries { kept.note(ListResult(entry), of: entry, by: words) } }
+    if words.verb == ["migrate"], kept.isPossible {
+      for entry in list.entries { kept.note(ListResult(entry), of: entry, by: words) }
+    }
     defer { orders.end() }
     try ProcessSignals.whenAskedToStop(stop) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))

@@ -58,8 +58,14 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
   private let last: Int
   private let moment: Moment
   private let knowsLinks: Bool
+  /// Gets the number of each call before it is done.
+  private let hears: @Sendable (Int) -> Void
 
-  init(at last: Int = .max, _ moment: Moment = .before, knowsLinks: Bool = true) {
+  init(
+    at last: Int = .max, _ moment: Moment = .before, knowsLinks: Bool = true,
+    hears: @escaping @Sendable (Int) -> Void = { _ in }
+  ) {
+    self.hears = hears
     self.last = last
     self.moment = moment
     self.knowsLinks = knowsLinks
@@ -81,6 +87,7 @@ final class DyingFileSystem: FileSystem, @unchecked Sendable {
       count += 1
       return count
     }
+    hears(number)
     if number > last || (number == last && moment == .before) { throw Self.death }
     let result = try call()
     if number == last { throw Self.death }

@@ -185,7 +185,7 @@ struct XMLStoreCommandTests {
     let store = try XMLStoreFolder(rows: 6000)
     let output = store.folder.file("New.sqlite")
     let words = ["migrate", store.xml, "--output", output, "--checkpoint-every", "20kB"] + store.arguments
-    let process = try CommandProcess("godwit", words, in: store.folder)
+    let process = try CommandProcess("godwit", words + CommandFolder.slowly, in: store.folder)
     let job = store.folder.file(".New.sqlite.godwit")
     while process.isRunning, CommandFolder.checkpoints(job).count < 2 { usleep(1000) }
     process.send(SIGKILL)

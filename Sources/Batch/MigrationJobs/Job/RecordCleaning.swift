@@ -51,7 +51,7 @@ extension MigrationJob {
 
   /// Whether no run to a path is there any longer, or would be.
   private func isSettled(_ destination: String, _ report: CleanReport) throws -> Bool {
-    guard let job = try? JobDirectory(destination: destination) else { return true }
+    let job = try JobDirectory(destination: destination)
     return try !job.exists(fileSystem) || report.removed.contains { $0.path == job.path }
   }
 
