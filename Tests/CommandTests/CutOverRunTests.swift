@@ -50,13 +50,13 @@ import Testing
   func takenBackup() throws {
     let now = Date().timeIntervalSinceReferenceDate.rounded()
     let original = try CommandFolder.bytes(store)
-    for second in 0..<60 {
+    for second in 0..<600 {
       let name = store + "." + StoreBackup.suffix(.replaced, now + Double(second)) + (second % 2 == 0 ? "" : "-wal")
       try Data().write(to: URL(fileURLWithPath: name))
     }
     let outcome = try folder.run("book-migration", ["migrate", store] + CommandFolder.models)
     #expect(outcome.code == 0, "\(outcome)")
-    let free = store + "." + StoreBackup.suffix(.replaced, now + 60)
+    let free = store + "." + StoreBackup.suffix(.replaced, now + 600)
     #expect(outcome.output.contains("backup: \(free)\n"), "\(outcome)")
     #expect(try CommandFolder.bytes(free) == original)
   }

@@ -21,17 +21,30 @@ struct EndedProcessTests {
       ),
     ] {
       for signal in [SIGTERM, SIGINT, SIGHUP] {
-        let process = try CommandProcess("godwit", words, in: store.folder, launcher: launcher)
-        while process.isRunning, try !isUnderWay(temporary, output) { usleep(1000) }
-        usleep(100_000)
-        process.send(signal)
-        let outcome = try process.wait()
+        let outcome = try ended(words, by: signal, in: store.folder, launcher: launcher) {
+          try isUnderWay(temporary, output)
+        }
         #expect(outcome.code == code ?? 128 + signal, "\(words[0]) \(signal): \(outcome)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
         if code != nil { _ = try store.folder.run("godwit", ["clean", "--all", output]) }
         #expect(try store.folder.tree().keys.sorted() == before)
       }
     }
+  }
+
+  /// Sends a signal as soon as a command is under way. One that was faster than this process is run again.
+  private func ended(
+    _ words: [String], by signal: Int32, in folder: CommandFolder, launcher: [String], isUnderWay: () throws -> Bool
+  ) throws -> CommandProcess.Outcome {
+    for _ in 0..<30 {
+      let process = try CommandProcess("godwit", words, in: folder, launcher: launcher)
+      while process.isRunning, try !isUnderWay() { usleep(1000) }
+      process.send(signal)
+      let outcome = try process.wait()
+      if outcome.code != 0 { return outcome }
+      try FileManager.default.removeItem(atPath: folder.file("out"))
+    }
+    throw CommandProcess.Missing(description: "\(words[0]) is never ended by \(signal)")
   }
 
   private func isUnderWay(_ temporary: String, _ output: String) throws -> Bool {

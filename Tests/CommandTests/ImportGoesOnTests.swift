@@ -20,8 +20,8 @@ struct ImportGoesOnTests {
 
   @Test("A checkpoint behind wrong lines alone does not stand for the objects after it")
   func wrongLinesFirst() throws {
-    let wrong = (1...3000).map { #"{"entity":"Lion","attributes":{"name":\($0)}}"# }
-    let good = (1...90).map { #"{"entity":"Tag","key":\($0),"attributes":{"label":"tag \($0)"}}"# }
+    let wrong = (1...3000).map { #"{"entity":"Lion","attributes":{"name":\#($0)}}"# }
+    let good = (1...90).map { #"{"entity":"Tag","key":\#($0),"attributes":{"label":"tag \#($0)"}}"# }
     let input = try imports.write("a.jsonl", (wrong + good).joined(separator: "\n"))
     for interval in ["12kB", "40kB"] {
       let words = [

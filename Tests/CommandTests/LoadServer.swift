@@ -24,7 +24,7 @@
 
   extension CommandFolder {
     /// Begins a slow load of a store, and waits until its rows are being sent.
-    func loading(_ program: String, _ store: String, _ words: [String], rate: String = "60krows/s") throws
+    func loading(_ program: String, _ store: String, _ words: [String], rate: String = "20krows/s") throws
       -> CommandProcess
     {
       let process = try CommandProcess(program, words + ["--checkpoint-every", "30kB", "--throttle", rate], in: self)

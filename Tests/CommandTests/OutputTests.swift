@@ -90,7 +90,7 @@ import Testing
     "Who reads no further ends a command quietly, as in any pipe (fault 20)",
     arguments: ["inspect", "export", "metadata"])
   func pipe(command: String) throws {
-    let outcome = try shell(#"{ sleep 0.2; "$@"; echo "ended $?" >&2; } | true; exit 0"#, [command, store])
+    let outcome = try shell(#"{ sleep 2; "$@"; echo "ended $?" >&2; } | true; exit 0"#, [command, store])
     #expect(outcome.error == "ended 141\n", "\(outcome)")
   }
 

@@ -13,7 +13,7 @@
 
     /// Begins a load and kills it while rows are sent.
     private func killed(_ folder: CommandFolder, _ program: String, _ store: String, _ words: [String]) throws {
-      let process = try folder.loading(program, store, words, rate: "20krows/s")
+      let process = try folder.loading(program, store, words, rate: "5krows/s")
       process.send(SIGKILL)
       #expect(try process.wait().code == 128 + SIGKILL)
     }

@@ -70,14 +70,19 @@ final class ShellTerminal {
 
   /// Types a line and Return, and says which arguments the program got.
   func type(_ line: String) throws -> [String] {
-    let before = try calls().count
+    let (before, prompts) = (try calls().count, self.prompts)
     let bytes = Array((line + "\r").utf8)
     guard Glibc.write(master, bytes, bytes.count) == bytes.count else {
       throw CommandProcess.Missing(description: "the shell has gone: \(screen)")
     }
     try wait { try calls().count > before }
+    // Before that the shell has not the terminal yet, and would take the next line for one that was typed ahead.
+    try wait { self.prompts > prompts }
     return try calls()[before].split(separator: Self.separator).map(String.init)
   }
+
+  /// How often the shell has asked for a line. One that it shows again, as when it completes, has it once more.
+  private var prompts: Int { screen.ranges(of: Self.ready).count }
 
   private func calls() throws -> [Substring] {
     try String(contentsOfFile: results, encoding: .utf8).split(separator: "\n")

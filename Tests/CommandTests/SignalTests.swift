@@ -24,7 +24,7 @@ import Testing
     #expect(earlier.value == 1 && later.value == 1)
   }
 
-  @Test("A handler that waits holds up no other signal, nor the next one of its own", .serialized)
+  @Test("A handler that waits holds up no other signal, nor the next one of its own")
   func waiting() throws {
     let (called, gate) = (Counter(), DispatchSemaphore(value: 0))
     let first = try #require(

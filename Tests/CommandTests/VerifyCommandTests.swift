@@ -9,12 +9,15 @@ import Testing
   private let folder: CommandFolder
   private let source: String
   private let store: String
+  /// TMPDIR of what verifies.
+  private let temporary: String
 
   /// A library of version 1, and what mapping files make of it over two versions.
   init() throws {
     folder = try CommandFolder()
     source = try folder.sample("Old.sqlite", rows: 400)
-    store = folder.file("New.sqlite")
+    (store, temporary) = (folder.file("New.sqlite"), folder.newPath("tmp"))
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
     let made = try folder.run("godwit", ["migrate", source, "--output", store] + Self.models)
     guard made.code == 0 else { throw CommandProcess.Missing(description: "no migrated store: \(made)") }
   }
@@ -26,7 +29,8 @@ import Testing
   private func verify(_ store: String, _ arguments: [String] = []) throws -> CommandProcess.Outcome {
     // The folder's own time changes when a comparison makes its file there.
     let before = try folder.tree().filter { !$0.key.isEmpty }
-    let outcome = try folder.run("godwit", ["verify", store] + arguments)
+    let outcome = try folder.run(
+      "godwit", ["verify", store] + arguments, launcher: ["/usr/bin/env", "TMPDIR=\(temporary)"])
     #expect(try folder.tree().filter { !$0.key.isEmpty } == before, "trap 1: verify writes nothing and leaves nothing")
     return outcome
   }
@@ -127,8 +131,7 @@ import Testing
     let wrong = try verify(store, ["--json"])
     #expect(wrong.code == 12 && wrong.output.contains("\"path\" : \"\(store)\""), "\(wrong)")
     #expect(wrong.output.contains("-wal file: they were included"), "\(wrong)")
-    let left = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
-    #expect(!left.contains { $0.hasPrefix("godwit-verification-") })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
   }
 
   @Test(

@@ -43,7 +43,7 @@ final class ImportStopTests {
   @Test("Whatever call a stop comes at, the import ends, or the same one goes on to the same bytes", arguments: models)
   func stops(model: ManagedObjectModel) throws {
     let input = folder + "/Order.jsonl"
-    let lines = (1...40).map { #"{"key":\($0),"attributes":{"total":\($0)}}"# }
+    let lines = (1...40).map { #"{"key":\#($0),"attributes":{"total":\#($0)}}"# }
     try lines.joined(separator: "\n").write(toFile: input, atomically: false, encoding: .utf8)
     let files = DyingFileSystem()
     let whole = try importing(model, input, files, RunMonitor())

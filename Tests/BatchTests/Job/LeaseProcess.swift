@@ -35,7 +35,16 @@ final class LeaseProcess {
     #expect(output.fileHandleForReading.availableData == Data("!".utf8))
   }
 
-  @discardableResult func send(_ signal: Int32) -> Int32 { kill(process.processIdentifier, signal) }
+  /// Behind a SIGSTOP it does nothing any longer.
+  func send(_ signal: Int32) {
+    kill(process.processIdentifier, signal)
+    while signal == SIGSTOP, process.isRunning, !isStopped { usleep(1000) }
+  }
+
+  private var isStopped: Bool {
+    let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+    return status.split(separator: ")").last?.hasPrefix(" T") == true
+  }
 
   func end() {
     guard process.isRunning else { return }

@@ -48,7 +48,7 @@ struct LeaseTakeOverTests {
   func alive() throws {
     let owner = try owner()
     defer { owner.end() }
-    let error = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 2) }
+    let error = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 20) }
     #expect(error?.code == .leaseHeld && error?.message.contains("signs of life") == true)
     #expect(owner.process.isRunning)
   }
@@ -59,7 +59,7 @@ struct LeaseTakeOverTests {
   func clocks(offset: Double) throws {
     let owner = try owner(clock: offset) { $0.started = Date(timeIntervalSinceNow: offset).ISO8601Format() }
     defer { owner.end() }
-    let alive = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.5) }
+    let alive = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 20) }
     #expect(alive?.code == .leaseHeld && owner.process.isRunning)
     owner.send(SIGSTOP)
     let lease = try Lease.takeOver(job, fileSystem, patience: 0.3)
@@ -119,7 +119,7 @@ struct LeaseTakeOverTests {
   func elsewhereRespected() throws {
     let owner = try elsewhere()
     defer { owner.end() }
-    let living = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 0.3) }
+    let living = #expect(throws: BatchError.self) { try Lease.takeOver(job, fileSystem, patience: 20) }
     #expect(living?.code == .leaseHeld)
     owner.send(SIGSTOP)
     for path in [job.lease, job.cutOver] {

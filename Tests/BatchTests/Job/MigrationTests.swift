@@ -35,7 +35,7 @@ struct MigrationTests {
     #expect(last.fraction == 1 && last.step == 2 && last.steps == 2 && last.rows == report.rowsRead)
     #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.fraction <= $1.fraction && $0.rows <= $1.rows })
     #expect(seen.allSatisfy { $0.fraction < 0.95 || $0.rows == report.rowsRead })
-    #expect(last.seconds > 0 && last.rowsPerSecond > 0 && last.secondsLeft == 0)
+    #expect(last.seconds > 0 && seen.contains { $0.rowsPerSecond > 0 } && last.secondsLeft == 0)
     // Who listens after the end is told the last progress.
     var late: [MigrationProgress] = []
     for await progress in migration.progress { late.append(progress) }

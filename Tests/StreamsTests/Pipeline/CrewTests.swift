@@ -6,7 +6,7 @@ import Testing
 @testable import Streams
 
 /// A few threads that share the work of several stages: order, errors, and no thread that waits for ever.
-@Suite(.endsWithin(minutes: 1)) struct CrewTests {
+@Suite(.endsWithin(minutes: 5)) struct CrewTests {
   struct Failure: Error, Equatable { var stage: Int }
 
   /// Three stages one behind the other, which note what they take; the first has two places, the others one.

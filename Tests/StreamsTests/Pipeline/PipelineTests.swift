@@ -6,7 +6,7 @@ import Testing
 @testable import Streams
 
 /// Three stages on three threads: order, errors of each stage, waiting.
-@Suite(.endsWithin(minutes: 1)) struct PipelineTests {
+@Suite(.endsWithin(minutes: 5)) struct PipelineTests {
   struct Failure: Error, Equatable { var stage: String }
 
   /// Counts up; thread-safe.

@@ -6,7 +6,7 @@ import Testing
 @testable import Streams
 
 /// Single kinds of damage, each made on purpose: every one is an error that names the file.
-@Suite(.endsWithin(minutes: 1)) struct DamagedPagesTests {
+@Suite(.endsWithin(minutes: 5)) struct DamagedPagesTests {
   let folder: FilesTestFolder
   let path: String
   let bytes: [UInt8]

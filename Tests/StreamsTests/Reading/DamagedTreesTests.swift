@@ -4,7 +4,7 @@ import Testing
 @testable import Streams
 
 /// Damage to indexes, to roots, and to what a reader does not need; and what stays readable beside a damaged table.
-@Suite(.endsWithin(minutes: 1)) struct DamagedTreesTests {
+@Suite(.endsWithin(minutes: 5)) struct DamagedTreesTests {
   static let pageSize = 512
   let bytes: [UInt8]
   /// Root pages by name.
