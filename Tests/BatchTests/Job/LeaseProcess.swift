@@ -36,9 +36,10 @@ final class LeaseProcess {
   }
 
   /// Behind a SIGSTOP it does nothing any longer.
-  func send(_ signal: Int32) {
-    kill(process.processIdentifier, signal)
+  @discardableResult func send(_ signal: Int32) -> Int32 {
+    let result = kill(process.processIdentifier, signal)
     while signal == SIGSTOP, process.isRunning, !isStopped { usleep(1000) }
+    return result
   }
 
   private var isStopped: Bool {
