@@ -18,22 +18,6 @@ struct ImportGoesOnTests {
     return bytes
   }
 
-  @Test("A checkpoint behind wrong lines alone does not stand for the objects after it")
-  func wrongLinesFirst() throws {
-    let wrong = (1...3000).map { #"{"entity":"Lion","attributes":{"name":\#($0)}}"# }
-    let good = (1...90).map { #"{"entity":"Tag","key":\#($0),"attributes":{"label":"tag \#($0)"}}"# }
-    let input = try imports.write("a.jsonl", (wrong + good).joined(separator: "\n"))
-    for interval in ["12kB", "40kB"] {
-      let words = [
-        "import", imports.model, input, "--output", store, "--max-rejects", "100%", "--checkpoint-every", interval,
-      ]
-      let bytes = try wanted(words)
-      #expect(try imports.killedOften(words, ending: 10) > 1)
-      #expect(try CommandFolder.bytes(store) == bytes, "\(interval)")
-      try FileManager.default.removeItem(atPath: store)
-    }
-  }
-
   @Test("An interrupted import stays when its checkpoint cannot be read for now")
   func unreadable() throws {
     let inputs = try imports.linked()
@@ -47,7 +31,7 @@ struct ImportGoesOnTests {
     #expect(ImportFolder.commands(refused.error).first == "godwit resume \(store)", "\(refused)")
     try FileManager.default.removeItem(atPath: newest)
     try FileManager.default.moveItem(atPath: newest + ".away", toPath: newest)
-    let resumed = try folder.paste(ImportFolder.commands(refused.error)[0])
+    let resumed = try folder.paste(try #require(ImportFolder.commands(refused.error).first))
     #expect(resumed.code == 10, "\(resumed)")
     #expect(try CommandFolder.bytes(store) == bytes)
   }
@@ -75,7 +59,7 @@ struct ImportGoesOnTests {
     }
     let refused = try folder.run("godwit", imports.words(inputs, ["--memory", "128M"]))
     #expect(refused.code == 20 && refused.error.contains("with other options"), "\(refused)")
-    #expect(try folder.paste(ImportFolder.commands(refused.error)[0]).code == 10)
+    #expect(try folder.paste(try #require(ImportFolder.commands(refused.error).first)).code == 10)
   }
 
   @Test("A file that came to the folder is named, and moved away it is no matter")
@@ -95,7 +79,7 @@ struct ImportGoesOnTests {
     let gone = try folder.run("godwit", ["resume", store])
     #expect(gone.code == 20 && gone.error.contains("\(other) is no longer among the files"), "\(gone)")
     try FileManager.default.moveItem(atPath: other + ".away", toPath: other)
-    #expect(try folder.paste(ImportFolder.commands(gone.error)[0]).code == 10)
+    #expect(try folder.paste(try #require(ImportFolder.commands(gone.error).first)).code == 10)
   }
 
   @Test("A store that has its name is done, though an application has written to it since")

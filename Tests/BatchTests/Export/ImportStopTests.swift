@@ -1,5 +1,6 @@
 import Foundation
 import Streams
+import Synchronization
 import Testing
 
 @testable import CoreDataModel
@@ -61,5 +62,39 @@ final class ImportStopTests {
       }
     }
     #expect(stopped > 5)
+  }
+
+  @Test("A checkpoint behind wrong lines alone does not stand for the objects after it")
+  func wrongLinesFirst() throws {
+    let input = folder + "/Order.jsonl"
+    let wrong = (1...3000).map { #"{"key":\#($0),"attributes":{"total":"this is no number"}}"# }
+    let good = (1...100).map { #"{"key":\#($0),"attributes":{"total":\#($0)}}"# }
+    try (wrong + good).joined(separator: "\n").write(toFile: input, atomically: false, encoding: .utf8)
+    var options = StoreImport.Options()
+    options.mostRejects = .count(3000)
+    let run = StoreImport(model: Self.models[0], options: options)
+    func importing(_ monitor: RunMonitor) throws -> Data {
+      defer { try? FileManager.default.removeItem(atPath: store) }
+      _ = try run.run([input], to: store, fileSystem: LocalFileSystem(), monitor: monitor) { _ in }
+      return try Data(contentsOf: URL(fileURLWithPath: store))
+    }
+    let whole = try importing(RunMonitor())
+    let stop = StopAtWriting()
+    let error = #expect(throws: BatchError.self) { try importing(stop.monitor) }
+    #expect(error?.code == .stopped && error?.effect == .resumable, "\(String(describing: error))")
+    #expect(try importing(RunMonitor()) == whole)
+  }
+}
+
+/// Asks a run to stop as soon as it writes tables.
+private final class StopAtWriting: Sendable {
+  private let held = Mutex<RunMonitor?>(nil)
+
+  var monitor: RunMonitor {
+    let made = RunMonitor(interval: .bytes(100_000)) { [self] progress in
+      if progress.activity == "writing" { held.withLock { $0 }?.requestStop() }
+    }
+    held.withLock { $0 = made }
+    return made
   }
 }
