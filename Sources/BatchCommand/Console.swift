@@ -37,9 +37,20 @@ enum Console {
   private static func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
 
   /// Columns of the terminal, asked again with every line: it may have been resized.
-  static var width: Int {
+  static var width: Int { width(of: 2) }
+
+  private static func width(of descriptor: Int32) -> Int {
     var size = winsize()
-    return ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+  }
+
+  /// Rows that a text takes on the terminal of standard output, where a long line goes on in the next row.
+  static func rows(of text: String) -> Int { rows(of: text, width: width(of: 1)) }
+
+  static func rows(of text: String, width: Int) -> Int {
+    text.split(separator: "\n", omittingEmptySubsequences: false).reduce(0) {
+      $0 + max(1, ($1.count + width - 1) / width)
+    }
   }
 
   /// Peak resident memory of this process in bytes.

@@ -27,9 +27,10 @@ extension OrderCommand {
     }
   }
 
-  /// Tells the process of the store, or that of the list.
+  /// Tells the process of the store, or that of the list. `ended` says what it means that the run has ended since.
   fileprivate func order(
-    _ text: String, to list: ListOrders.Order, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool
+    _ text: String, to list: ListOrders.Order, _ change: (inout RunOrders) -> Void, until isDone: (JobStatus) -> Bool,
+    ended: (StandingDocument) throws -> String? = { _ in nil }
   ) throws {
     guard let store else { return try give(list, text) }
     let job = MigrationJob(policies: Program.policies)
@@ -43,7 +44,9 @@ extension OrderCommand {
     for _ in 0..<30 {
       usleep(100_000)
       let status = try StatusCommand.status(job, store)
-      if status.state != .running || isDone(status) { return Console.print("\(store): \(text)") }
+      if isDone(status) { return Console.print("\(store): \(text)") }
+      guard status.state != .running else { continue }
+      return Console.print("\(store): \(try ended(StandingDocument(status, of: store, by: job)) ?? text)")
     }
     Console.print("\(store): the order is given, but the process has not answered yet")
   }
@@ -62,7 +65,14 @@ struct PauseCommand: OrderCommand {
   @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
   func validate() throws { try check() }
-  func run() throws { try order("paused", to: .pause, { $0.paused = true }, until: { $0.progress?.paused == true }) }
+  func run() throws {
+    try order("paused", to: .pause, { $0.paused = true }, until: { $0.progress?.paused == true }) { _ in
+      let look = ProgramName.command("status", store ?? "")
+      throw BatchError(
+        .refused, "the run ended before it could be paused", hint: "\(look) tells how it is", next: [look.line],
+        path: store)
+    }
+  }
 }
 
 struct GoOnCommand: OrderCommand {
@@ -102,5 +112,9 @@ struct StopCommand: OrderCommand {
   @Option(name: .long, help: .manifest, completion: .file()) var manifest: String?
 
   func validate() throws { try check() }
-  func run() throws { try order("stopped", to: .stop, { $0.stop = true }, until: { _ in false }) }
+  func run() throws {
+    try order("stopped", to: .stop, { $0.stop = true }, until: { _ in false }) {
+      [.done, .rejects].contains($0.standing) ? "it was done before the stop reached it" : nil
+    }
+  }
 }

@@ -97,7 +97,8 @@ struct StandingDocument: Encodable {
       }
     )
     let phase = status.phase.map { ", \($0)" } ?? ""
-    add("step", status.step.map { "\($0), \((status.rowsRead ?? 0).counted("row")) read in it\(phase)" })
+    let rows = status.phase == "finished" ? "" : ", \((status.rowsRead ?? 0).counted("row")) read in it"
+    add("step", status.step.map { "\($0)\(rows)\(phase)" })
     add("checkpoint", status.checkpoint.map { "\($0)\(ago(status.secondsSinceCheckpoint))" })
     add("progress", status.progress.map { ProgressText($0).line })
     add("held by", status.heldBy.map { "\($0): the new store is put in place when this file is gone" })

@@ -84,7 +84,7 @@ struct PlanCommand: ListedCommand, ModelCommand {
     text.destination = destination?.place
     if database.ddlOnly, !json { return Console.writeOutput((ddl ?? "") + "\n") }
     Console.print(json ? try text.json() : text.text)
-    if let forecast { try job.refuse(request, forecast) }
+    if let forecast { try job.refuse(request, plan, forecast: forecast) }
     if let destination { try job.refuse(destination) }
     if check, plan.isUpToDate, destination == nil { throw ExitCode(ExitCodes.nothingToDo) }
   }

@@ -58,6 +58,13 @@ final class ProgressDisplay: Sendable {
   /// What is to be shown from now on.
   func show(_ progress: MigrationProgress) { state.withLock { $0.source = { progress } } }
 
+  /// The same of work that is not about rows.
+  func show(_ fraction: Double, _ activity: String) {
+    var progress = MigrationProgress(fraction: fraction, rows: 0, seconds: seconds)
+    progress.activity = activity
+    show(progress)
+  }
+
   private func draw() {
     guard mode != .none, let progress = state.withLock({ $0.source })() else { return }
     switch mode {

@@ -58,7 +58,7 @@ final class RunSession {
       // A load follows its migration: a stop that came too late for that is for the load.
       monitor.value?.handStop(to: made)
       monitor.value = made
-      signals = StopSignals(made)
+      signals = StopSignals(made, of: store)
       return made
     }
     withExtendedLifetime(signals) {}

@@ -66,7 +66,7 @@ struct StatusCommand: ListedCommand {
       let document = StandingDocument(status, of: store, by: job)
       let text =
         json ? try (watch ? JSONOutput.line(document) : JSONOutput.text(document)) : document.text(store)
-      drawn = text.count { $0 == "\n" } + 1
+      drawn = Console.rows(of: text)
       Console.print(text)
       fflush(nil)
       guard watch, status.state == .running else { return try end(document, store) }

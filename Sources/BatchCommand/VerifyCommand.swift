@@ -52,11 +52,19 @@ struct VerifyCommand: StoreCommand, ModelCommand {
   private func verified(
     _ settled: SettledStore, _ model: ManagedObjectModel
   ) throws -> (VerificationReport, StoreComparison?) {
-    try settled.naming {
+    let display = ProgressDisplay(json ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
+    return try settled.naming {
+      // What --against does besides takes most of the time.
+      let share = against == nil ? 1 : 0.2
       let report = try StoreVerifier(path: settled.path, model: model).verify(
-        mode: verify, external: ExternalDataPlaces(store: store, source: against))
+        mode: verify, external: ExternalDataPlaces(store: store, source: against)
+      ) { display.show(share * $0, "verification: \($1)") }
       return (
-        report.named(store, note: settled.note), try against.map { try compare($0, settled: settled, model: model) }
+        report.named(store, note: settled.note),
+        try against.map { source in
+          try compare(source, settled: settled, model: model) { display.show(share + (1 - share) * $0, $1) }
+        }
       )
     }
   }
@@ -72,12 +80,19 @@ struct VerifyCommand: StoreCommand, ModelCommand {
     return try StoreModel.find(of: reader, in: named.library())
   }
 
-  private func compare(_ source: String, settled: SettledStore, model: ManagedObjectModel) throws -> StoreComparison {
+  private func compare(
+    _ source: String, settled: SettledStore, model: ManagedObjectModel,
+    progress: @escaping @Sendable (Double, String) -> Void
+  ) throws -> StoreComparison {
     let sources = try named.sources(for: source, mappings: mappings)
     let request = MigrationJob.Request(
       source: source, models: sources.models, mappings: sources.mappings, target: .version(model.name))
     return try MigrationJob(policies: Program.policies).compare(
-      settled.path, of: model, with: request, monitor: RunMonitor(interval: request.interval))
+      settled.path, of: model, with: request,
+      monitor: RunMonitor(interval: request.interval) {
+        progress(0.7 * $0.fraction, "the same migration: \($0.activity)")
+      }
+    ) { progress(0.7 + 0.3 * $0, "comparison: \($1)") }
   }
 
   /// The command that makes missing indexes.

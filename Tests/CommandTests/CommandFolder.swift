@@ -8,7 +8,7 @@ import GRDB
 final class CommandFolder {
   static let models = ["--models", ExampleFolder.models, "--mappings", ExampleFolder.mappings]
   /// Holds for one process: a resumed run has no limit.
-  static let slowly = ["--throttle", "2krows/s"]
+  static let slowly = ["--throttle", "5krows/s"]
 
   private let root: String
   /// The folder that the programs work in.

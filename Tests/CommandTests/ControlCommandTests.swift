@@ -117,6 +117,44 @@ struct ControlCommandTests {
     #expect(outcome.code == 75 && outcome.error.contains(" %  paused"), "\(outcome)")
   }
 
+  @Test("A stop that comes when all is done says so, and the store is the new one")
+  func lateStop() throws {
+    let go = folder.newPath("go")
+    let hook = "sh -c 'while [ $GODWIT_PHASE = after-cut-over -a ! -e \(go) ]; do sleep 0.1; done'"
+    let process = try CommandProcess(
+      "book-migration", ["migrate", store, "--on-phase", hook, "--checkpoint-every", "20kB"] + CommandFolder.models,
+      in: folder)
+    let job = try JobDirectory(destination: store)
+    while process.isRunning, !FileManager.default.fileExists(atPath: job.cutOver) { usleep(2000) }
+    let stop = try CommandProcess("godwit", ["ctl", "stop", store], in: folder)
+    while stop.isRunning, RunOrders.read(job)?.stop != true { usleep(2000) }
+    try Data().write(to: URL(fileURLWithPath: go))
+    #expect(try process.wait().code == 0)
+    let told = try stop.wait()
+    #expect(told.code == 0 && told.output == "\(store): it was done before the stop reached it\n", "\(told)")
+    #expect(try folder.run("godwit", ["status", store, "--check"]).code == 0)
+  }
+
+  @Test("status says that a process is suspended, and its command lets it go on")
+  func suspended() throws {
+    let (process, _) = try started(["--throttle", "2krows/s"])
+    process.send(SIGSTOP)
+    try process.waitUntilStopped()
+    let status = try folder.run("godwit", ["status", store]).output
+    let command = "kill -CONT \(process.pid)"
+    #expect(status.contains("problem: the process is suspended, as by Ctrl-Z; `\(command)` lets it go on"), "\(status)")
+    #expect(try folder.paste(command).code == 0)
+    process.send(SIGTERM)
+    #expect(try process.wait().code == 75)
+  }
+
+  @Test("A line that is longer than the terminal takes several rows of it")
+  func rows() {
+    let long = String(repeating: "x", count: 161)
+    #expect(Console.rows(of: "a", width: 80) == 1 && Console.rows(of: "a\n\n\(long)\nb", width: 80) == 6)
+    #expect(Console.rows(of: String(long.prefix(160)), width: 80) == 2)
+  }
+
   @Test("Where no process migrates a store, nothing can be asked; wrong rates and times are refused")
   func refusals() throws {
     try expectRefusal(20, ["no process migrates this store"], ["ctl", "pause", store], in: folder, program: "godwit")

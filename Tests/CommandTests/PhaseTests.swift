@@ -29,6 +29,7 @@ struct PhaseTests {
     #expect(stopped.code == 75 && stopped.error.contains("before-cut-over"), "\(stopped)")
     let status = try folder.run("book-migration", ["status", store]).output
     #expect(status.contains("interrupted (stopped)") && status.contains("resume"), "\(status)")
+    #expect(status.contains("  step         2, finished\n"), "\(status)")
     let resumed = try folder.run(
       "book-migration", ["resume", store, "--on-phase", "sh -c 'echo $GODWIT_PHASE >> \(calls)'"])
     #expect(resumed.code == 0, "\(resumed)")

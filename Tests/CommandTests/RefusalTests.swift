@@ -173,14 +173,18 @@ struct RefusalTests {
       ["migrate", store, "--output", "/proc/new.sqlite"] + CommandFolder.models, in: folder)
   }
 
-  @Test("A disk that is small", .enabled(if: SmallDisk.isPossible, "mounting a small disk needs root"))
+  @Test("A disk that is small: plan and migrate say the same", .enabled(if: SmallDisk.isPossible, "it needs root"))
   func smallDisk() throws {
     let store = try folder.sample(rows: 2000)
     let disk = try SmallDisk(at: folder.file("disk"))
     defer { disk.unmount() }
+    let arguments = [store, "--output", disk.path + "/new.sqlite"] + CommandFolder.models
     try expectRefusal(
-      20, [disk.path, "MiB on the disk", "1 MiB are free", "free space", Self.nothing],
-      ["migrate", store, "--output", disk.path + "/new.sqlite"] + CommandFolder.models, in: folder)
+      20, [disk.path, "MiB on the disk", "1 MiB are free", "free space", Self.nothing], ["migrate"] + arguments,
+      in: folder)
+    let told = try ["migrate", "plan"].map { try folder.run("book-migration", [$0] + arguments) }
+    let needs = told.map { $0.error.firstMatch(of: #/needs \d+ MiB/#)?.0 }
+    #expect(told.map(\.code) == [20, 20] && needs[0] == needs[1] && needs[0] != nil, "\(told)")
   }
 
   @Test(

@@ -97,7 +97,7 @@ struct ImportCommand: StoreCommand {
       return shown
     }
     defer { display.end() }
-    let signals = StopSignals(monitor)
+    let signals = StopSignals(monitor, of: output)
     let summary = try StoreImport(model: version, options: options).run(
       inputs, to: output, fileSystem: LocalFileSystem(), monitor: monitor
     ) { Console.error("left out: \($0.path): line \($0.line): \($0.reason)") }

@@ -68,6 +68,8 @@ final class ListRun: Sendable {
       for entry in list.entries { kept.note(ListResult(entry), of: entry, by: words) }
     }
     defer { orders.end() }
+    let display = display(since: started)
+    defer { display.end() }
     try ProcessSignals.whenAskedToStop(stop) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
       for worker in workers { _ = worker.join() }
@@ -77,6 +79,18 @@ final class ListRun: Sendable {
     return ListSummary(
       list, words: words, results: results, exitCode: codeOf(results),
       seconds: (ContinuousClock.now - started) / .seconds(1))
+  }
+
+  /// On a terminal, how many stores were looked at. What becomes of migrations is told store by store.
+  private func display(since started: ContinuousClock.Instant) -> ProgressDisplay {
+    ProgressDisplay(isMigration || isJSON || !Console.canRedraw ? .none : .bar) { [weak self] in
+      guard let self else { return nil }
+      let (done, count) = (done, list.entries.count)
+      var progress = MigrationProgress(
+        fraction: Double(done) / Double(max(1, count)), rows: 0, seconds: (ContinuousClock.now - started) / .seconds(1))
+      progress.activity = "\(done) of \(count) stores"
+      return progress
+    }
   }
 
   /// What is known of all stores by now.

@@ -24,14 +24,16 @@ extension MigrationJob {
     if isInPlace { try refuseUnwritable(plan.source) }
   }
 
-  /// Refuses what a forecast says does not fit: by disk and memory, as a migration would before it begins.
+  /// Refuses a plan that does not fit: by disk and memory, as a migration would before it begins. A forecast may say that
+  /// it takes more.
   ///
   /// - Throws: ``BatchError``: `refused`.
-  public func refuse(_ request: Request, _ forecast: MigrationForecast) throws {
+  public func refuse(_ request: Request, _ plan: MigrationPlan, forecast: MigrationForecast) throws {
     try BatchError.looking {
       try refuseMemory(request.memory, for: request.source, over: MemoryLimit())
       let job = try JobDirectory(destination: request.output ?? request.source)
-      try refuseDisk(forecast.peakDisk, for: request.source, in: FilePaths.directory(of: job.destination))
+      let bytes = max(plan.diskNeeded, forecast.peakDisk)
+      try refuseDisk(bytes, for: request.source, in: FilePaths.directory(of: job.destination))
     }
   }
 

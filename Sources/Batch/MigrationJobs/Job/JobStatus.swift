@@ -75,7 +75,9 @@ extension MigrationJob {
       status.heldBy = try plan.holder(fileSystem)
       try addCheckpoint(job, &status)
       // Behind the last step, only verification and cut-over are left.
-      status.step = status.step.map { min($0, plan.steps) }
+      if let step = status.step, step > plan.steps {
+        (status.step, status.phase, status.rowsRead) = (plan.steps, "finished", nil)
+      }
     } catch let error as BatchError {
       status.problems.append("\(error)")
     } catch let error as StreamsError {
@@ -121,6 +123,11 @@ extension MigrationJob {
       status.state = .running
       status.progress = progress(job)
       status.owner = owner.map { "process \($0.pid) on \($0.host)" }
+      if let owner, owner.isOnThisMachine, owner.isSuspended {
+        status.problems.append(
+          "the process is suspended, as by Ctrl-Z; `\(ShellWords.line(["kill", "-CONT", "\(owner.pid)"]))` lets it go on"
+        )
+      }
     case .dead(let owner): status.owner = owner.map { "process \($0.pid) on \($0.host), ended" }
     case .none: break
     }

@@ -57,11 +57,17 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
     return String(String(decoding: bytes, as: UTF8.self).prefix { $0.isHexDigit || $0 == "-" })
   }
 
-  /// Field 22 of /proc/PID/stat. The command's name before it may hold spaces and parentheses, so count from its end.
-  static func processStart(_ process: String = "self") -> UInt64 {
+  /// Whether a signal has stopped it, as Ctrl-Z does: it is running, and does nothing. Only on this machine.
+  var isSuspended: Bool { isRunning && ["T", "t"].contains(Self.stat("\(pid)", 3)) }
+
+  static func processStart(_ process: String = "self") -> UInt64 { UInt64(stat(process, 22)) ?? 0 }
+
+  /// A field of /proc/PID/stat by its number in proc(5), from 3 on; empty if there is none. The command's name before it
+  /// may hold spaces and parentheses, so count from its end.
+  private static func stat(_ process: String, _ number: Int) -> String {
     let bytes = (try? LocalFileSystem().readAll("/proc/\(process)/stat", cap: 8192)) ?? []
-    guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return 0 }
+    guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return "" }
     let fields = bytes[end...].split(separator: UInt8(ascii: " "))
-    return fields.count > 20 ? UInt64(String(decoding: fields[20], as: UTF8.self)) ?? 0 : 0
+    return fields.count > number - 2 ? String(decoding: fields[number - 2], as: UTF8.self) : ""
   }
 }

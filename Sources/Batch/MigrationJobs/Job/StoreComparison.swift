@@ -58,17 +58,20 @@ extension MigrationJob {
   /// however many they are: a store that has them is another one.
   ///
   /// `model` is the store's, `request` that of the migration; its output, proof, limit of rejects and consent are not
-  /// used: nothing is lost by a comparison.
+  /// used: nothing is lost by a comparison. `progress` gets the part of the tables that is compared and the next one, on
+  /// the caller's thread; `monitor` has that of the migration before.
   ///
   /// - Throws: ``BatchError`` as ``migrate(_:monitor:)`` does; whatever it is, the two stores are as they were.
-  public func compare(_ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor) throws
-    -> StoreComparison
-  {
-    try BatchError.looking { try compared(store, model: model, request: request, monitor: monitor) }
+  public func compare(
+    _ store: String, of model: ManagedObjectModel, with request: Request, monitor: RunMonitor,
+    progress: (Double, String) -> Void = { _, _ in }
+  ) throws -> StoreComparison {
+    try BatchError.looking { try compared(store, model: model, request: request, monitor: monitor, progress) }
   }
 
   private func compared(
-    _ store: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor
+    _ store: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor,
+    _ progress: (Double, String) -> Void
   ) throws -> StoreComparison {
     let folder = try JobDirectory(destination: store).destination + ".again"
     guard try fileSystem.statusOfName(folder) == nil else {
@@ -79,12 +82,13 @@ extension MigrationJob {
     return try UnfinishedFiles.keeping(folder) {
       try fileSystem.makeDirectory(folder)
       defer { UnfinishedFiles.remove(folder, fileSystem) }
-      return try compared(store, with: folder, model: model, request: request, monitor: monitor)
+      return try compared(store, with: folder, model: model, request: request, monitor: monitor, progress)
     }
   }
 
   private func compared(
-    _ store: String, with folder: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor
+    _ store: String, with folder: String, model: ManagedObjectModel, request: Request, monitor: RunMonitor,
+    _ progress: (Double, String) -> Void
   ) throws -> StoreComparison {
     let copy = FilePaths.join(folder, "again.sqlite")
     // What it leaves is removed: its effect would be nobody's.
@@ -97,7 +101,9 @@ extension MigrationJob {
     let joins = try Self.joins(copy, model)
     var comparison = StoreComparison(
       tables: 0, rows: 0, differences: [], rejected: StoreComparison.Rejected.all(accounts))
-    for table in names[0] + names[1].filter({ !names[0].contains($0) }) {
+    let all = names[0] + names[1].filter { !names[0].contains($0) }
+    for (number, table) in all.enumerated() {
+      progress(Double(number) / Double(all.count), table)
       comparison.tables += 1
       guard names.allSatisfy({ $0.contains(table) }) else {
         comparison.differences.append(.init(table: table, rows: 1))
