@@ -22,6 +22,8 @@ final class ImportRun {
   private let list: ImportRejectList?
   private let reader: ImportReader
   private var external: ImportExternalFiles?
+  /// Objects that an earlier process had read.
+  private var objectsBefore: UInt64 = 0
 
   /// Looks at what is asked for. Nothing is written.
   init(
@@ -109,6 +111,7 @@ final class ImportRun {
   private func finish(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
     if let found, found.phase == .named, let summary = try named(found) { return summary }
     if let found { try found.read("reader") { try reader.restore(from: &$0, inputs, monitor) } }
+    objectsBefore = reader.objects
     if found == nil || found?.phase == .reading {
       if let found { try found.read("sides") { try reader.sides.restore(from: &$0, plan) } }
       try read(journal)
@@ -117,6 +120,7 @@ final class ImportRun {
     }
     var summary = try found.flatMap { try Self.summary($0) } ?? write(found, journal)
     (summary.rejects, summary.passedOver, summary.emptyFiles) = (reader.rejects, others, reader.emptyFiles)
+    tell(0.95, "verification")
     try StoreImport.verify(
       files.prefix, of: model, fileSystem, monitor: monitor,
       hint: "Correct the files: a key must be that of an object that is imported, too")
@@ -129,9 +133,14 @@ final class ImportRun {
     return summary
   }
 
+  private func tell(_ done: Double, _ activity: String) {
+    let rows = reader.objects - objectsBefore
+    monitor.update { ($0.fraction, $0.rows, $0.activity) = (max($0.fraction, done), rows, activity) }
+  }
+
   private func read(_ journal: ImportJournal) throws {
     try reader.read(inputs) { lines, bytes, done in
-      monitor.update { ($0.fraction, $0.rows, $0.activity) = (done / 2, reader.objects, "reading") }
+      tell(done / 2, "reading")
       monitor.hold(rows: lines, bytes: bytes)
       if journal.isDue(adding: bytes) { try publishReading(journal) }
     }
@@ -160,9 +169,7 @@ final class ImportRun {
     let writer = ImportWriter(
       plan, spool: reader.spool, sides: reader.sides, lines: ImportLines(paths: inputs), files: files, monitor: monitor,
       journal: journal
-    ) { [monitor, reader] done in
-      monitor.update { ($0.fraction, $0.rows, $0.activity) = (0.5 + done / 2, reader.objects, "writing") }
-    }
+    ) { [unowned self] in tell(0.5 + 0.45 * $0, "writing") }
     let isBehindReading = found.map { $0.phase != .reading } ?? false
     (summary.rows, summary.links) = try writer.write(
       metadata, objects: reader.objects, from: isBehindReading ? found : nil)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Batch
 import Foundation
 import Streams
+import Synchronization
 
 struct ImportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
@@ -90,11 +91,16 @@ struct ImportCommand: StoreCommand {
     try checkRejects()
     let version = try ModelLibrary(paths: [model]).target(named: version)
     let monitor = RunMonitor(interval: checkpointEvery.interval, work: "import")
+    let first = Mutex<MigrationProgress?>(nil)
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false)) {
-      let progress = monitor.progressNow
-      var shown = MigrationProgress(fraction: progress.fraction, rows: progress.rows, seconds: progress.seconds)
-      shown.isPaused = progress.isPaused
-      return shown
+      var progress = monitor.progressNow
+      // A resumed import begins where the other process was.
+      let start = first.withLock { first in
+        if first == nil, progress.fraction > 0 { first = progress }
+        return first
+      }
+      progress.secondsLeft = start.flatMap { Self.secondsLeft(of: progress, since: $0) }
+      return progress
     }
     defer { display.end() }
     let signals = StopSignals(monitor, of: output)
@@ -105,6 +111,11 @@ struct ImportCommand: StoreCommand {
     display.end()
     if !quiet { Console.print(text(summary, seconds: display.seconds)) }
     if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
+  }
+
+  private static func secondsLeft(of progress: MigrationProgress, since start: MigrationProgress) -> Double? {
+    let done = progress.fraction - start.fraction
+    return done > 0.01 ? (progress.seconds - start.seconds) / done * (1 - progress.fraction) : nil
   }
 
   private var options: StoreImport.Options {

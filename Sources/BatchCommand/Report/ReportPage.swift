@@ -60,10 +60,11 @@ struct ReportPage {
         + pair(words.bytes(entity.before), words.bytes(entity.after))
         + "</tr>"
     }
+    let then = report.outcome == .rolledBack ? "after" : "now"
     return """
-      <table><thead><tr><th scope="col">Entity</th><th scope="col">Rows before, now</th><th scope="col">Bytes before, now</th></tr></thead>\
+      <table><thead><tr><th scope="col">Entity</th><th scope="col">Rows before, \(then)</th><th scope="col">Bytes before, \(then)</th></tr></thead>\
       <tbody>\(rows.joined())</tbody></table><p class="small">Bytes, and rows marked ≈, are estimated from a sample of pages. \
-      Bars: <i class="key before"></i> before, <i class="key after"></i> now.</p>
+      Bars: <i class="key before"></i> before, <i class="key after"></i> \(then).</p>
       """
   }
 

@@ -61,7 +61,7 @@ struct ReportText {
 
   private mutating func addEntities() {
     add(
-      "entities: rows and bytes before and now; bytes are estimated from a sample of pages",
+      "entities: rows and bytes before and \(words.then); bytes are estimated from a sample of pages",
       report.entities.map { entity in
         func side(_ size: RunHistory.Size?) -> String {
           guard let rows = words.rows(size) else { return "none" }
