@@ -56,10 +56,11 @@ struct OperatingOptions: ParsableArguments {
       guard let onPhase, let failure = Hook.run(onPhase, variables) else { return }
       // What is done is done.
       guard phase != .afterCutOver else { return Console.error("\(failure); the store is migrated") }
+      // A run does not remember the command.
+      let resume = ProgramName.command(["resume", store, "--on-phase", onPhase])
       throw BatchError(
-        .stopped, "\(failure) at the phase \(phase.rawValue)",
-        hint: "Correct it, and go on with \(ProgramName.command(["resume", store]))",
-        next: [ProgramName.command(["resume", store]).line], path: store)
+        .stopped, "\(failure) at the phase \(phase.rawValue)", hint: "Correct it, and go on with \(resume)",
+        next: [resume.line], path: store)
     }
   }
 

@@ -105,6 +105,11 @@ struct EndedProcessTests {
       Case(words: ["trace", store, "Book", "5"] + CommandFolder.models, name: "godwit-trace"),
       Case(words: ["plan", store, "--app", archive], name: "godwit-app"),
       Case(words: ["verify", store, "--app", archive], name: "godwit-app"),
+      Case(
+        words: [
+          "sample", ExampleFolder.models, "--version", "Library 1", "--rows", "3000000", "--output",
+          folder.file("Made.sqlite"),
+        ], name: "Made.sqlite.sample", isBeside: true),
     ]
   }
 

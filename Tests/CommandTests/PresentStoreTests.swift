@@ -41,6 +41,8 @@ import Testing
     let written = try report(folder, store)
     #expect(written.code == 0 && written.report.present == .written && written.report.outcome == .done)
     #expect(written.text.contains("verified. The store was written to since."), "\(written.text)")
+    let advised = try #require(written.text.firstMatch(of: #/`([a-z-]+ rollback [^`]+)`/#))
+    #expect(try folder.paste(String(advised.1)).code == 0, "\(advised.1)")
   }
 
   @Test(

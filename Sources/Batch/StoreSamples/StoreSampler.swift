@@ -55,11 +55,13 @@ public struct StoreSampler: Sendable {
       }
       let files = StepFiles(prefix: path + ".sample", fileSystem: fileSystem, budget: budget)
       do {
-        try withoutActuallyEscaping(progress) {
-          try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
+        try UnfinishedFiles.keeping(files.prefix) {
+          try withoutActuallyEscaping(progress) {
+            try SampleWriter(plan: plan, metadata: metadata(), files: files).write(progress: $0)
+          }
+          if intoLog { try moveIntoLog(files, path) }
+          try fileSystem.rename(files.prefix, to: path)
         }
-        if intoLog { try moveIntoLog(files, path) }
-        try fileSystem.rename(files.prefix, to: path)
       } catch {
         for name in [files.prefix, files.path("full"), path + "-wal"] { try? fileSystem.remove(name) }
         throw error

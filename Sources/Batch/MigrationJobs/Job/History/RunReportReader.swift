@@ -174,7 +174,10 @@ extension RunReport {
         isThere == nil
           ? "The backup is no longer there: it was put back, removed or moved"
           : (rejects == nil ? "No action is needed. " : "")
-            + "\(command("rollback")) puts the old store back; remove the backup when you no longer need it")
+            + (present == .written
+              ? "\(command("rollback", "--force")) puts the old store back, without what was written since; "
+              : "\(command("rollback")) puts the old store back; ")
+            + "remove the backup when you no longer need it")
     case .rolledBack: advice.append("The old store is in its place again. Nothing is left to do")
     case .running: advice.append("Follow it with \(command("status", "--watch"))")
     case .paused: advice.append("Resume it with \(command("ctl", "resume"))")

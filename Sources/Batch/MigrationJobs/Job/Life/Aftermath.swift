@@ -20,7 +20,17 @@ extension MigrationJob {
   /// The disk says it and not the error: the same error comes before and after the first write. An error that carries
   /// its effect stays as it is; those of functions that write carry one already.
   public func settled(_ error: any Error, at path: String) -> BatchError {
-    BatchError(wrapping: error).settled { aftermath(of: path) }
+    let told = BatchError(wrapping: error)
+    return told.settled {
+      var found = aftermath(of: path)
+      // This program would say the same again.
+      if told.code == .missingPolicy, found.effect == .resumable, let giveUp = found.next.last {
+        found.text =
+          "The source is untouched. Go on with that program's command resume, or give the run up with \(giveUp)"
+        found.next = [giveUp]
+      }
+      return found
+    }
   }
 
   /// Lets no error out of a public function that writes, but with what it has left behind.
