@@ -77,6 +77,17 @@ final class ProgressDisplay: Sendable {
     }
   }
 
+  /// Writes a line above the one that is drawn.
+  func say(_ text: String) {
+    queue.sync {
+      state.withLock { state in
+        if state.isDrawn { Console.write("\r\u{1B}[K") }
+        state.isDrawn = false
+      }
+      Console.error(text)
+    }
+  }
+
   /// Shows nothing more, and takes the line off a terminal.
   func end() {
     timer.cancel()

@@ -86,7 +86,7 @@ struct InterruptedRunTests {
       usleep(300_000)
     }
     let ended = try process.wait()
-    #expect(ended.code == 130 && ended.error.contains("\(store): ended at once; `godwit status \(store)`"), "\(ended)")
+    #expect(ended.code == 130 && ended.error.contains("ended at once; `book-migration status \(store)`"), "\(ended)")
     try file.close()
     try expectResumable()
   }

@@ -22,6 +22,8 @@ final class ListRun: Sendable {
   private let state = Mutex(State())
   private let orders: ListOrders
   private let kept = KeptResults()
+  private let bar = Mutex<ProgressDisplay?>(nil)
+  private let seen = Mutex<(at: ContinuousClock.Instant, part: Double)>((.now, 0))
   private let stateOf: @Sendable (StoreOutcome) -> ListState
   private let codeOf: @Sendable ([ListResult]) -> Int32
 
@@ -69,6 +71,7 @@ final class ListRun: Sendable {
     }
     defer { orders.end() }
     let display = display(since: started)
+    bar.withLock { $0 = display }
     defer { display.end() }
     try ProcessSignals.whenAskedToStop(stop) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
@@ -81,15 +84,29 @@ final class ListRun: Sendable {
       seconds: (ContinuousClock.now - started) / .seconds(1))
   }
 
-  /// On a terminal, how many stores were looked at. What becomes of migrations is told store by store.
+  /// On a terminal, how many stores are done, and how far those at work are.
   private func display(since started: ContinuousClock.Instant) -> ProgressDisplay {
-    ProgressDisplay(isMigration || isJSON || !Console.canRedraw ? .none : .bar) { [weak self] in
+    let isHidden = isJSON || isMigration && isQuiet || !Console.canRedraw
+    return ProgressDisplay(isHidden ? .none : .bar) { [weak self] in
       guard let self else { return nil }
       let (done, count) = (done, list.entries.count)
       var progress = MigrationProgress(
-        fraction: Double(done) / Double(max(1, count)), rows: 0, seconds: (ContinuousClock.now - started) / .seconds(1))
+        fraction: min(1, (Double(done) + partAtWork) / Double(max(1, count))), rows: 0,
+        seconds: (ContinuousClock.now - started) / .seconds(1))
       progress.activity = "\(done) of \(count) stores"
       return progress
+    }
+  }
+
+  /// What the migrations at work have done, in stores. They say it once a second.
+  private var partAtWork: Double {
+    guard isMigration else { return 0 }
+    return seen.withLock { seen in
+      guard ContinuousClock.now - seen.at > .seconds(1) else { return seen.part }
+      let job = MigrationJob(policies: Program.policies)
+      let parts = running.map { (try? job.status(list.entries[$0].target))?.progress?.fraction ?? 0 }
+      seen = (.now, parts.reduce(0, +))
+      return seen.part
     }
   }
 
@@ -115,7 +132,8 @@ final class ListRun: Sendable {
       }
       guard isMigration, !isQuiet, !isJSON else { continue }
       let time = result.tone == .done && result.seconds >= 1 ? " in \(Console.duration(result.seconds))" : ""
-      Console.error("[\(count)/\(list.entries.count)] \(result.store): \(result.state)\(time)")
+      let line = "[\(count)/\(list.entries.count)] \(result.store): \(result.state)\(time)"
+      bar.withLock { $0?.say(line) }
     }
   }
 
@@ -209,34 +227,5 @@ extension ListResult {
     let missing = NearName.noSuchFile(entry.store, "store")
     (exitCode, state, tone) = (missing.exitCode, ExitCodes.name(missing.exitCode), .failed)
     (error, hint) = (missing.message, missing.hint)
-  }
-}
-
-extension StoreOutcome {
-  /// Of a command that was run with `--json`. One that fails after it has printed its result says both, one after the
-  /// other.
-  init(_ outcome: StoreProcesses.Outcome) {
-    (code, said) = (outcome.code, outcome.error)
-    let documents = Self.documents([UInt8](outcome.output))
-    let values = documents.map { try? JSONDecoder().decode(JSONValue.self, from: $0) }
-    let (first, last) = (values.first.flatMap { $0 }, values.last.flatMap { $0 })
-    let isWhole = outcome.output.suffix(2).elementsEqual("}\n".utf8)
-    document = isWhole && first?["error"]?["exitCode"] == nil ? first : nil
-    // What is no failure is long, and not read twice.
-    guard last?["error"] != nil, let text = documents.last else { return }
-    failure = try? JSONDecoder().decode(FailureDocument.self, from: text).error
-  }
-
-  /// The documents of an output: the last line of each is a brace.
-  private static func documents(_ output: [UInt8]) -> [Data] {
-    let (end, brace) = (UInt8(ascii: "\n"), UInt8(ascii: "}"))
-    var documents: [Data] = []
-    var start = 0
-    for place in output.indices.dropFirst() where output[place] == end && output[place - 1] == brace {
-      guard place > 1, output[place - 2] == end else { continue }
-      documents.append(Data(output[start..<place]))
-      start = place + 1
-    }
-    return start < output.count ? documents + [Data(output[start...])] : documents
   }
 }
