@@ -52,14 +52,16 @@ final class ImportJournal {
   private(set) var phase = Phase.reading
   /// The state of what was read; nil if it cannot be continued.
   private(set) var reader: [UInt8]?
-  private let read: ImportReader
+  private let encodeReader: (inout ByteWriter) throws -> Void
+  private let syncReader: () throws -> Void
 
-  /// `request` and `model` are the fingerprints of what is asked for, `reader` has what was read.
+  /// `request` and `model` are the fingerprints of what is asked for; `encode` writes the state of what was read, and
+  /// `sync` makes durable what that speaks of.
   init(
     _ place: ImportPlace, note: ImportNote, request: [UInt8], model: [UInt8], lease: Lease, monitor: RunMonitor,
-    fileSystem: any FileSystem, reader: ImportReader
+    fileSystem: any FileSystem, encode: @escaping (inout ByteWriter) throws -> Void, sync: @escaping () throws -> Void
   ) {
-    read = reader
+    (encodeReader, syncReader) = (encode, sync)
     (self.place, self.note, self.lease, self.monitor, self.fileSystem) = (place, note, lease, monitor, fileSystem)
     (self.request, self.model) = (request, model)
     store = CheckpointStore(directory: place.job.checkpoints, fileSystem: fileSystem)
@@ -116,7 +118,7 @@ final class ImportJournal {
   /// Keeps the state of what was read for the checkpoints that follow. Everything in it goes to the disk.
   func keepReader() throws {
     var state = ByteWriter()
-    try read.encode(into: &state)
+    try encodeReader(&state)
     reader = state.bytes
   }
 
@@ -134,7 +136,7 @@ final class ImportJournal {
       }
     }
     if reader == nil { try keepReader() }
-    try read.sync()
+    try syncReader()
     var (all, head) = (sections.mapValues(\.bytes), ByteWriter())
     head.writeUInt8(phase.rawValue)
     (all["import"], all["reader"]) = (head.bytes, reader)

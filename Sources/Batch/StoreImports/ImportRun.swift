@@ -52,7 +52,8 @@ final class ImportRun {
     let note = ImportNote(version: model.name, files: inputs.map(Self.whole), arguments: options.arguments)
     let journal = ImportJournal(
       place, note: note, request: try fingerprint, model: try PlanFingerprint.of(model), lease: lease,
-      monitor: monitor, fileSystem: fileSystem, reader: reader)
+      monitor: monitor, fileSystem: fileSystem, encode: { [reader] in try reader.encode(into: &$0) },
+      sync: { [reader] in try reader.sync() })
     let found = try interrupted(journal)
     do {
       if found == nil { try begin(journal) }
