@@ -40,8 +40,8 @@ extension OrderCommand {
       if try StatusCommand.status(job, store).state == .none { try MissingStore.refuse(store) }
       throw error
     }
-    // A person wants to know that it was heeded.
-    for _ in 0..<30 {
+    // A person wants to know that it was heeded; on a busy machine that takes longer than the two seconds.
+    for _ in 0..<60 {
       usleep(100_000)
       let status = try StatusCommand.status(job, store)
       if isDone(status) { return Console.print("\(store): \(text)") }
