@@ -68,10 +68,12 @@ struct ImportNote: Codable {
   /// What came to the files of the same command since it was begun, or went, and what to do about it; nil if nothing did.
   func changedFiles(since began: ImportNote?) -> (what: String, hint: String)? {
     guard let before = began?.files, let now = files, began?.arguments == arguments else { return nil }
-    if let new = now.first(where: { !before.contains($0) }) {
+    // Folders may have thousands of them.
+    let (known, found) = (Set(before), Set(now))
+    if let new = now.first(where: { !known.contains($0) }) {
       return ("\(new) came to the files since the import began, which is interrupted", "Move it away")
     }
-    if let gone = before.first(where: { !now.contains($0) }) {
+    if let gone = before.first(where: { !found.contains($0) }) {
       return ("\(gone) is no longer among the files of the import, which is interrupted", "Put it back")
     }
     return nil
