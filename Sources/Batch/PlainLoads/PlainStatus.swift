@@ -8,6 +8,10 @@ extension MigrationJob {
   /// How far the load into a file is; nil if none is under way. Nothing is written.
   package func plainStatus(_ path: String) throws -> JobStatus? {
     guard let place = plainPlace(path) else { return nil }
+    return try place.folder.seen { try status(of: place) }
+  }
+
+  private func status(of place: PlainPlace) throws -> JobStatus? {
     let (plan, run) = (PlainPlan.read(place.folder.job, fileSystem), try migration(at: place))
     var status = try ownership(of: place.folder.job)
     (status.source, status.target, status.destination) = (plan?.source, plan?.target, place.path)
@@ -26,8 +30,11 @@ extension MigrationJob {
 
   /// What becomes of the load into a file that is under way, or was killed; nil if there is none. Nothing is written.
   package func plainReport(_ path: String) throws -> RunReport? {
-    guard let place = plainPlace(path), let status = try plainStatus(path) else { return nil }
-    return try report(load: place.folder.job, migration: try migration(at: place), status)
+    guard let place = plainPlace(path) else { return nil }
+    return try place.folder.seen {
+      guard let status = try status(of: place) else { return nil }
+      return try report(load: place.folder.job, migration: try migration(at: place), status)
+    }
   }
 
   /// Whether a load has made the file at a path.

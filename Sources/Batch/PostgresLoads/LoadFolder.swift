@@ -41,6 +41,9 @@ struct LoadFolder {
     return try fileSystem.status(job.plan) != nil
   }
 
+  /// What a look at the folder finds, as ``ScratchFolder/seen(_:)`` does.
+  func seen<Found>(_ look: () throws -> Found?) throws -> Found? { try scratch.seen(look) }
+
   /// Makes the folder and takes its lease. Throws `leaseHeld`.
   func begin() throws -> Lease { try scratch.begin() }
 

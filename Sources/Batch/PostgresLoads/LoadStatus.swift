@@ -31,10 +31,13 @@ extension MigrationJob {
   }
 
   /// How far the load of a store into a server is; nil if there is none. Nothing is written, and no server is asked.
-  package func postgresStatus(_ path: String) throws -> JobStatus? { try seenLoad(path) }
+  package func postgresStatus(_ path: String) throws -> JobStatus? {
+    guard let folder = try LoadFolder(store: path, fileSystem) else { return nil }
+    return try folder.seen { try status(of: folder) }
+  }
 
-  private func seenLoad(_ path: String) throws -> JobStatus? {
-    guard let folder = try LoadFolder(store: path, fileSystem), try folder.exists() else { return nil }
+  private func status(of folder: LoadFolder) throws -> JobStatus? {
+    guard try folder.exists() else { return nil }
     if try folder.migration() != nil { return try status(folder.store) }
     var status = try ownership(of: folder.job)
     do {

@@ -10,22 +10,26 @@ extension MigrationJob {
   public func importStatus(_ path: String) throws -> JobStatus? {
     try BatchError.looking {
       guard let (place, note) = try interruptedImport(path) else { return nil }
-      var status = try ownership(of: place.job)
-      let more = note.inputs > 1 ? " and \(note.inputs - 1) more" : ""
-      (status.source, status.target, status.destination) = (note.input + more, note.version, place.store)
-      guard status.state != .running else { return status }
-      let found = try checkpoint(of: place, &status)
-      if found?.phase == .named, try fileSystem.statusOfName(place.working) == nil {
-        status.state = .finished
-        status.advice = "The store is imported. Finish with \(place.resume)"
-        return status
-      }
-      let from = found == nil ? "It has no checkpoint and begins anew" : "Go on"
-      let way = note.arguments.isEmpty ? "by importing the same again" : "with \(place.resume)"
-      status.advice =
-        "This is an import of \(note.input)\(more) into a store of \(note.version). \(from) \(way), or give it up with \(place.giveUp)"
+      return try place.scratch.seen { try status(of: place, note) }
+    }
+  }
+
+  private func status(of place: ImportPlace, _ note: ImportNote) throws -> JobStatus {
+    var status = try ownership(of: place.job)
+    let more = note.inputs > 1 ? " and \(note.inputs - 1) more" : ""
+    (status.source, status.target, status.destination) = (note.input + more, note.version, place.store)
+    guard status.state != .running else { return status }
+    let found = try checkpoint(of: place, &status)
+    if found?.phase == .named, try fileSystem.statusOfName(place.working) == nil {
+      status.state = .finished
+      status.advice = "The store is imported. Finish with \(place.resume)"
       return status
     }
+    let from = found == nil ? "It has no checkpoint and begins anew" : "Go on"
+    let way = note.arguments.isEmpty ? "by importing the same again" : "with \(place.resume)"
+    status.advice =
+      "This is an import of \(note.input)\(more) into a store of \(note.version). \(from) \(way), or give it up with \(place.giveUp)"
+    return status
   }
 
   func checkpoint(of place: ImportPlace, _ status: inout JobStatus) throws -> ImportJournal.Found? {

@@ -63,6 +63,12 @@ extension MigrationJob {
 
   private func seen(_ path: String) throws -> JobStatus {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
+    let found = Result { try look(at: job) }
+    // The process at work may have ended meanwhile.
+    return try job.exists(fileSystem) ? found.get() : JobStatus(state: .none)
+  }
+
+  private func look(at job: JobDirectory) throws -> JobStatus {
     var status = try ownership(of: job)
     let life = try RunLife.look(job, fileSystem)
     // Before its plan a run is nothing that could be resumed; a kill can leave that.

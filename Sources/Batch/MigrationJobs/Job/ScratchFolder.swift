@@ -29,6 +29,14 @@ package struct ScratchFolder: Sendable {
     return true
   }
 
+  /// What a look at the folder finds: the process at work may remove it at any moment, which is no error. Nil when it is
+  /// not there, or has gone since.
+  package func seen<Found>(_ look: () throws -> Found?) throws -> Found? {
+    guard try isThere() else { return nil }
+    let found = Result { try look() }
+    return try isThere() ? found.get() : nil
+  }
+
   /// Makes the folder and takes its lease. Throws `leaseHeld`.
   package func begin() throws -> Lease {
     var attempt = 0
