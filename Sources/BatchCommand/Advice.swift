@@ -5,7 +5,9 @@ import Streams
 enum Advice {
   /// A sentence for an error without a hint; nil if it or its cause has one, or if nobody knows.
   static func hint(for error: BatchError) -> String? {
-    error.hint == nil && !isSaid(by: error.cause) ? sentences[error.code] : nil
+    // How a run that was stopped goes on is said with what is left of it.
+    guard error.code != .stopped || error.aftermath == nil else { return nil }
+    return error.hint == nil && !isSaid(by: error.cause) ? sentences[error.code] : nil
   }
 
   // A cause is printed with the text.

@@ -20,7 +20,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
   @Option(name: .long, help: .output, completion: .store) var output: String?
   @Option(name: .long, help: .indexBuilder) var indexBuilder = IndexBuilding.engine
   @Option(name: .long, help: .keepBackups) var keepBackups: BackupLimit?
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .checkpointEvery)
   var checkpointEvery = CheckpointInterval(interval: RunMonitor.standardInterval)
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast

@@ -25,10 +25,10 @@ struct PlanCommand: ListedCommand, ModelCommand {
   @Flag(
     inversion: .prefixedNo,
     help:
-      "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into memory. Policies are called."
+      "Estimate time, disk and memory by a trial: a sample of rows goes through the steps, into scratch files (TMPDIR). Policies are called."
   )
   var rehearsal = true
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .verify) var verify = VerificationMode.fast
   @OptionGroup var database: DestinationArguments
   @Flag(name: .long, help: .json) var json = false
@@ -74,8 +74,7 @@ struct PlanCommand: ListedCommand, ModelCommand {
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.verification = verify
     let job = MigrationJob(policies: Program.policies)
-    var plan = try job.plan(request, for: .plan)
-    let forecast = try rehearse(job, request: request, plan: &plan)
+    var (plan, forecast) = try planned(job, request)
     if let graph { try draw(plan, graph) }
     let destination = try database.destination(request)
     let ddl = destination != nil || database.ddlOnly ? try database.script(&plan) : nil
@@ -89,12 +88,25 @@ struct PlanCommand: ListedCommand, ModelCommand {
     if check, plan.isUpToDate, destination == nil { throw ExitCode(ExitCodes.nothingToDo) }
   }
 
+  private func planned(
+    _ job: MigrationJob, _ request: MigrationJob.Request
+  ) throws -> (MigrationPlan, MigrationForecast?) {
+    let display = ProgressDisplay(json ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
+    display.show(0, "counting rows")
+    var plan = try job.plan(request, for: .plan)
+    let forecast = try rehearse(job, request, plan: &plan, display)
+    return (plan, forecast)
+  }
+
   /// What a sample cannot be migrated for does not make the plan wrong.
   private func rehearse(
-    _ job: MigrationJob, request: MigrationJob.Request, plan: inout MigrationPlan
+    _ job: MigrationJob, _ request: MigrationJob.Request, plan: inout MigrationPlan, _ display: ProgressDisplay
   ) throws -> MigrationForecast? {
     guard rehearsal, !check else { return nil }
-    do { return try job.forecast(request, plan) } catch let error as BatchError
+    do {
+      return try job.forecast(request, plan) { display.show(0.5 + 0.5 * $0, "trial with a sample") }
+    } catch let error as BatchError
       where [.policyFailed, .refused].contains(error.code)
     {
       plan.notes.append("there is no estimate: the trial ended with an error, which a run may meet as well: \(error)")

@@ -90,10 +90,12 @@ struct PlanText: Codable {
       let lines = destination == nil ? [] : notes.map { "note: \($0)" }
       return (["\(store): at version \(version), \(work)"] + lines + ddlLines).joined(separator: "\n")
     }
-    var lines = ["\(store): version \(version) to \(target)"]
+    let isKept = version == target
+    var lines = ["\(store): version \(version)\(isKept ? ", written again" : " to \(target)")"]
     for (index, step) in steps.enumerated() {
       lines.append(
-        "step \(index + 1): \(step.from) to \(step.to), \(step.inferred ? "inferred" : "mapped") (\(step.reason))")
+        "step \(index + 1): \(step.from)\(isKept ? "" : " to \(step.to)"), \(step.inferred ? "inferred" : "mapped") (\(step.reason))"
+      )
       for part in step.mappingModels {
         let policies = part.policies.isEmpty ? "" : "; policies: \(part.policies.joined(separator: ", "))"
         lines.append("  \(part.name): \(part.entityMappings.joined(separator: ", "))\(policies)")

@@ -13,7 +13,8 @@ struct ResumeCommand: ListedCommand {
   @Argument(help: .run, completion: .store) var store: String?
   @OptionGroup var list: ListArguments
   @Option(
-    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"))
+    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"),
+    transform: ByteCount.memory)
   var memory: ByteCount?
   @Flag(
     name: .long,

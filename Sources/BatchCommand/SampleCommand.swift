@@ -51,7 +51,7 @@ struct SampleCommand: ModelCommand {
   @Option(
     name: .long, help: ArgumentHelp("The store to create; it must not exist.", valueName: "path"), completion: .store)
   var output: String
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Flag(name: .long, help: .quiet) var quiet = false
 
   var place: String? { model }

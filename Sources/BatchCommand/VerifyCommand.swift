@@ -19,9 +19,8 @@ struct VerifyCommand: StoreCommand, ModelCommand {
     name: .long,
     help: ArgumentHelp(
       "How to verify: fast, by a second decoder; full, also for all that integrity_check finds; sqlite, by SQLite, too.",
-      valueName: "mode"),
-    completion: .list(["fast", "full", "sqlite"]))
-  var verify = VerificationMode.fast
+      valueName: "mode"))
+  var verify = Mode.fast
   @Option(
     name: .long, help: ArgumentHelp("The store that this one was made from.", valueName: "store"), completion: .store)
   var against: String?
@@ -29,12 +28,14 @@ struct VerifyCommand: StoreCommand, ModelCommand {
   @OptionGroup var evidence: HashArgument
   @Flag(name: .long, help: .json) var json = false
 
+  /// How a store is verified that is already there.
+  enum Mode: String, ExpressibleByArgument, CaseIterable { case fast, full, sqlite }
+
   var changed: String? { nil }
   var place: String? { store }
   var takesMappings: Bool { against != nil }
 
   func validate() throws {
-    guard verify != .none else { throw ValidationError("--verify is fast, full or sqlite") }
     guard against != nil || mappings.isEmpty else { throw ValidationError("--mappings belongs to --against") }
   }
 
@@ -58,7 +59,7 @@ struct VerifyCommand: StoreCommand, ModelCommand {
       // What --against does besides takes most of the time.
       let share = against == nil ? 1 : 0.2
       let report = try StoreVerifier(path: settled.path, model: model).verify(
-        mode: verify, external: ExternalDataPlaces(store: store, source: against)
+        mode: VerificationMode(verify), external: ExternalDataPlaces(store: store, source: against)
       ) { display.show(share * $0, "verification: \($1)") }
       return (
         report.named(store, note: settled.note),
@@ -108,7 +109,7 @@ struct VerifyCommand: StoreCommand, ModelCommand {
       switch verify {
       case .full: ", and all that integrity_check looks at"
       case .sqlite: ", and SQLite's integrity_check finds nothing wrong"
-      case .fast, .none: ""
+      case .fast: ""
       }
     return "sound: \(read); every page, index and key was checked\(checked)"
   }
@@ -140,5 +141,16 @@ struct VerifyCommand: StoreCommand, ModelCommand {
       lines.append("\(rows.counted("row")) \(rows.verb("is", "are")) equal to those that the migration gives")
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+extension VerificationMode {
+  fileprivate init(_ mode: VerifyCommand.Mode) {
+    self =
+      switch mode {
+      case .fast: .fast
+      case .full: .full
+      case .sqlite: .sqlite
+      }
   }
 }

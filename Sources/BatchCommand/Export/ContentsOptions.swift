@@ -18,7 +18,7 @@ struct ContentsOptions: ParsableArguments {
     help: ArgumentHelp("With --contents: list at most this many changes; all are counted.", valueName: "count"))
   var limit: UInt64?
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
 
   var used: [String] {
     [("--entity", entity != nil), ("--by", by != nil), ("--limit", limit != nil), ("--html", html != nil)].filter(\.1)

@@ -76,7 +76,7 @@ struct ExportCommand: ModelCommand {
   @Option(name: .long, help: ArgumentHelp("Write at most this many objects.", valueName: "count")) var limit: UInt64?
   @Flag(name: .long, help: "Write to-many relationships, too.") var toMany = false
   @OptionGroup var evidence: HashArgument
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Flag(name: .long, help: .quiet) var quiet = false
 
   func validate() throws {

@@ -71,7 +71,7 @@ struct ImportCommand: StoreCommand {
       "The store's UUID. Default: that of the first object's URI, or one that follows from the files.",
       valueName: "value"))
   var uuid: String?
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Option(name: .long, help: .checkpointEvery)
   var checkpointEvery = CheckpointInterval(interval: StoreImport.standardInterval)
   @Flag(name: .long, help: .quiet) var quiet = false

@@ -167,7 +167,7 @@ struct FleetRunCommand: ParsableCommand {
       valueName: "task"))
   var shard: String?
   @Option(name: .long, help: .jobs) var jobs = 1
-  @Option(name: .long, help: .memory) var memory: ByteCount?
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory: ByteCount?
   @Option(name: .long, help: .workers) var workers: Int?
   @Option(name: .long, help: .deadline) var deadline: Deadline?
   @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?

@@ -35,7 +35,7 @@ struct FleetSubmitCommand: ParsableCommand {
   var retries = 20
   @Option(name: .long, help: .jobs) var jobs = 1
   @Option(name: .long, help: .workers) var workers: Int?
-  @Option(name: .long, help: .memory) var memory = ByteCount.standardMemory
+  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
   @Option(
     name: .long,
     help: ArgumentHelp(

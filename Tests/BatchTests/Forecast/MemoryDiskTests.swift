@@ -1,16 +1,20 @@
+import Foundation
 import Streams
 import Testing
 
 @testable import Migrations
 
-/// The disk in memory that rehearsals write to is one: what is read is what was written.
-@Suite("A disk in memory")
+/// The disk that trials write to is one: what is read is what was written.
+@Suite("A disk in memory, or in scratch files", .serialized)
 struct MemoryDiskTests {
-  @Test("Random writes, reads and cuts give what an array gives", arguments: [UInt64(71), 72])
-  func random(seed: UInt64) throws {
+  static let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("godwit-\(UUID())").path
+
+  @Test("Random writes, reads and cuts give what an array gives", arguments: [UInt64(71), 72], [nil, scratch])
+  func random(seed: UInt64, scratch: String?) throws {
     print("seed \(seed)")
     var random = SeededRandom(seed)
-    let file = try MemoryDisk(limit: 2 << 20).open("file", .create)
+    let file = try MemoryDisk(limit: 2 << 20, scratch: scratch).open("file", .create)
+    #expect(!FileManager.default.fileExists(atPath: Self.scratch))
     var expected: [UInt8] = []
     for _ in 0..<300 {
       let place = Int.random(in: 0...600_000, using: &random)
@@ -34,9 +38,9 @@ struct MemoryDiskTests {
     }
   }
 
-  @Test("A file beyond the limit is refused, and names lead where they are moved")
-  func names() throws {
-    let disk = MemoryDisk(limit: 1 << 20)
+  @Test("A file beyond the limit is refused, and names lead where they are moved", arguments: [nil, scratch])
+  func names(scratch: String?) throws {
+    let disk = MemoryDisk(limit: 1 << 20, scratch: scratch)
     let file = try disk.open("a", .create)
     let bytes = [UInt8](repeating: 7, count: (1 << 20) + 1)
     #expect(throws: StreamsError.self) { try bytes.withUnsafeBytes { try file.write($0, at: 0) } }
@@ -51,13 +55,19 @@ struct MemoryDiskTests {
     #expect(try disk.status("a") == nil)
     #expect(try disk.status("b")?.size == 15)
     #expect(throws: StreamsError.self) { try disk.open("a", .read) }
+    // Who closes a file takes it from nobody.
+    try disk.open("b", .read).close()
+    var read = [UInt8](repeating: 0, count: 20)
+    #expect(try read.withUnsafeMutableBytes { try disk.open("b", .read).read(into: $0, at: 5) } == 10 && read[9] == 7)
     try disk.remove("b")
     #expect(throws: StreamsError.self) { try disk.open("b", .update) }
   }
 
-  @Test("Reads are counted, of all files or of some: on a real disk each of them takes its time", arguments: ["", "a"])
-  func reads(counted: String) throws {
-    let disk = MemoryDisk(limit: 1 << 20, counting: counted)
+  @Test(
+    "Reads are counted, of all files or of some: on a real disk each of them takes its time", arguments: ["", "a"],
+    [nil, scratch])
+  func reads(counted: String, scratch: String?) throws {
+    let disk = MemoryDisk(limit: 1 << 20, counting: counted, scratch: scratch)
     var bytes = [UInt8](repeating: 7, count: 100)
     for name in ["a", "b"] {
       try bytes.withUnsafeBytes { try disk.open(name, .create).write($0, at: 0) }

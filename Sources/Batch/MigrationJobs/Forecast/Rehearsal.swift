@@ -5,7 +5,7 @@ import RunSupport
 import StoreVerification
 import Streams
 
-/// Runs the steps of a plan on a sample of the store, into memory. Policies are called as in a run.
+/// Runs the steps of a plan on a sample of the store, into scratch files. Policies are called as in a run.
 struct Rehearsal {
   let plan: MigrationPlan
   let policies: PolicyRegistry
@@ -20,8 +20,10 @@ struct Rehearsal {
   /// Models that a run copies.
   var copies = ModelCopies()
   var sampleBytes = Self.sampleBytes
+  /// Is told what part of the trial is done, before each step.
+  var progress: (Double) -> Void = { _ in }
 
-  /// Bytes of the store that are read; what becomes of them may take eight times as many in memory.
+  /// Bytes of the store that are read; what becomes of them may take eight times as many.
   static let sampleBytes = 24.0 * 1_048_576
   private static let pieces = 8
   /// Waits for the disk that every run has, and every step of it: measured.
@@ -39,13 +41,19 @@ struct Rehearsal {
   /// What the proof takes beside, measured: buffers, and bitmaps of keys.
   private static let proofMemory: UInt64 = 5 << 20
 
-  /// Throws what a run would throw over these rows, and `refused` if they make more than memory is taken for.
+  /// Throws what a run would throw over these rows, and `refused` if they make more than scratch files are for, or if
+  /// there is no place for these.
   func run(_ source: StoreReader) throws -> MigrationForecast {
     // Tables are read ahead, but a row waits for its look-ups.
-    let disk = MemoryDisk(limit: Int(sampleBytes * 8), counting: ".lookup.")
+    let scratch = UnfinishedFiles.temporaryPath("trial")
+    let disk = MemoryDisk(limit: Int(sampleBytes * 8), counting: ".lookup.", scratch: scratch)
     do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
       throw BatchError(
-        .refused, "the rehearsal's rows make more than it takes memory for", path: source.path, cause: error)
+        .refused, "the rows of the trial make more than its files may take", path: source.path, cause: error)
+    } catch let error as StreamsError where error.path == scratch {
+      throw BatchError(
+        .refused, "the files of the trial cannot be made", hint: "Set TMPDIR to a folder that can be written",
+        effect: .nothingWritten, path: scratch, cause: error)
     }
   }
 
@@ -54,6 +62,7 @@ struct Rehearsal {
     var (steps, secondsOfPlans): ([MigrationForecast.Step], Double) = ([], 0)
     let speed = DiskSpeed.measure(in: directory)
     for (index, step) in plan.steps.enumerated() {
+      progress(Double(index) / Double(plan.steps.count))
       let files = files(number: index + 1, of: step, source, disk)
       let (stepPlan, seconds) = try stepPlan(step, reader: reader, files: files)
       secondsOfPlans += seconds
@@ -74,12 +83,11 @@ struct Rehearsal {
       tableRows = bytes.tableRows
       steps.append(done.step(forecast, bytes: bytes, plan: stepPlan, readSeconds: readSeconds(step, speed)))
     }
-    let held = disk.peak
     let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
     if reader !== source { reader.close() }
     return forecast(
       steps, proof: proof, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed, sampled: sampled,
-      share: share(of: source), held: held)
+      share: share(of: source))
   }
 
   /// A step's plan, and the seconds that it took.
@@ -108,7 +116,7 @@ struct Rehearsal {
 
   private func forecast(
     _ steps: [MigrationForecast.Step], proof: RehearsedProof?, fixed: Double, speed: DiskSpeed?, sampled: UInt64,
-    share: Double, held: Int
+    share: Double
   ) -> MigrationForecast {
     let sizes = steps.map { Double($0.bytes) }
     // A step's input stays until the next step is done, and so does the one before.
@@ -117,9 +125,7 @@ struct Rehearsal {
         sizes[max(0, index - 2)...index].reduce(0, +) + (steps[index].isWrittenTwice ? sizes[index] : 0)
       }.max() ?? 0
     let written = zip(sizes, steps).reduce(0) { $0 + $1.0 * ($1.1.isWrittenTwice ? 2 : 1) }
-    // Memory takes bytes for less than the system does.
-    let copying = speed.map { written / $0.copiedPerSecond } ?? 0
-    let used = steps.reduce(0) { $0 + $1.processorSeconds } + copying
+    let used = steps.reduce(0) { $0 + $1.processorSeconds }
     let hands = Double(ProcessorSpeed.count)
     // Threads wait for each other, or for a processor.
     let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
@@ -133,7 +139,7 @@ struct Rehearsal {
     return MigrationForecast(
       steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk),
       peakDisk: Foreseen.whole(peak),
-      peakMemory: peakMemory(steps, share: share, held: held), fixedSeconds: fixed, diskSpeed: speed,
+      peakMemory: peakMemory(steps, share: share), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
   }
 
@@ -159,9 +165,9 @@ struct Rehearsal {
       + (verification == .sqlite ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
   }
 
-  /// What this process took, without the files in memory; and what index entries take that wait for the sorting.
-  private func peakMemory(_ steps: [MigrationForecast.Step], share: Double, held: Int) -> UInt64 {
-    let own = UInt64(clamping: Int64(clamping: ProcessMemory.peak) - Int64(held))
+  /// What this process took, and what index entries take that wait for the sorting.
+  private func peakMemory(_ steps: [MigrationForecast.Step], share: Double) -> UInt64 {
+    let own = ProcessMemory.peak
     let entries = steps.last.map { step in
       let sorted = min(step.indexBytes, UInt64(memory.sortBytes))
       return sorted - min(sorted, step.sampledIndexBytes, UInt64(memory.sample(share).sortBytes))

@@ -16,22 +16,26 @@ extension MigrationJob {
     try BatchError.looking { try plan(request, countsRows: true, for: command).plan }
   }
 
-  /// Foresees what a plan takes: a sample of the store goes through its steps, into memory; the disk is tried with a
+  /// Foresees what a plan takes: a sample of the store goes through its steps, into scratch files; the disk is tried with a
   /// file without a name. Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies
   /// are called with objects of the sample.
   ///
   /// Nil for a plan with nothing to do.
   ///
   /// - Throws: ``BatchError``: what a run would throw over these rows (`policyFailed`, `refused`, `badStore`), and
-  ///   `refused` where they make so much that a rehearsal has no memory for it.
-  public func forecast(_ request: Request, _ plan: MigrationPlan) throws -> MigrationForecast? {
+  ///   `refused` where they make more than scratch files are for, or where these cannot be made.
+  public func forecast(
+    _ request: Request, _ plan: MigrationPlan, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> MigrationForecast? {
     // The run itself has its own share.
     let free = MemoryLimit().find().map { Double($0.bytes) - Double(request.memory.total) } ?? .infinity
     let bytes = min(Rehearsal.sampleBytes, max(1_048_576, free / 10))
-    return try BatchError.looking { try forecast(request, plan, sampleBytes: bytes) }
+    return try BatchError.looking { try forecast(request, plan, sampleBytes: bytes, progress: progress) }
   }
 
-  func forecast(_ request: Request, _ plan: MigrationPlan, sampleBytes: Double) throws -> MigrationForecast? {
+  func forecast(
+    _ request: Request, _ plan: MigrationPlan, sampleBytes: Double, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> MigrationForecast? {
     guard !plan.isUpToDate else { return nil }
     let source = try SourceStore.opened(request.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
@@ -40,7 +44,7 @@ extension MigrationJob {
       verification: request.verification,
       directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
       planning: plan.planningSeconds, copies: copies(request, source),
-      sampleBytes: sampleBytes
+      sampleBytes: sampleBytes, progress: progress
     ).run(source)
   }
 

@@ -1,21 +1,20 @@
 import Streams
 import Synchronization
 
-/// Files without a disk, for stores that nobody keeps. Thread-safe.
+/// Files of stores that nobody keeps, in memory or in scratch files. Their names are this disk's alone. Thread-safe.
 package final class MemoryDisk: FileSystem {
-  private let files = Mutex<[String: MemoryFile]>([:])
+  private let files = Mutex<[String: any File]>([:])
   private let limit: Int
   private let held: Held
-
   private let counted: String
+  private let scratch: String?
 
-  /// A disk that is full with so many bytes. Reads of files are counted whose paths contain `counted`.
-  package init(limit: Int, counting counted: String = "") {
-    (self.limit, self.counted, held) = (limit, counted, Held(limit: limit))
+  /// A disk that is full with so many bytes. Reads of files are counted whose paths contain `counted`. With the path of
+  /// a scratch file its files are such ones: without a name there, and gone however the process ends.
+  package init(limit: Int, counting counted: String = "", scratch: String? = nil) {
+    (self.limit, self.counted, self.scratch, held) = (limit, counted, scratch, Held(limit: limit))
   }
 
-  /// The most bytes that all files together had.
-  package var peak: Int { held.peak }
   /// How often files were read from that are counted.
   package var reads: Int { held.reads.load(ordering: .relaxed) }
 
@@ -29,7 +28,12 @@ package final class MemoryDisk: FileSystem {
       switch mode {
       case .read, .update: throw Self.missing(path)
       case .create, .updateOrCreate:
-        let file = MemoryFile(path: path, limit: limit, held: held, isCounted: isCounted)
+        let file: any File =
+          if let scratch {
+            ScratchFile(try LocalFileSystem().openScratch(scratch), path: path, held: held, isCounted: isCounted)
+          } else {
+            MemoryFile(path: path, limit: limit, held: held, isCounted: isCounted)
+          }
         files[path] = file
         return file
       }
@@ -65,26 +69,23 @@ package final class MemoryDisk: FileSystem {
 
 /// Bytes of all files of a disk, and how often they were read.
 final class Held: Sendable {
-  private let bytes = Mutex((now: 0, peak: 0))
+  private let bytes = Mutex(0)
   let reads = Atomic<Int>(0)
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  var peak: Int { bytes.withLock { $0.peak } }
-
   /// Counts bytes that a file takes; throws `diskFull` where they are too many.
   func take(_ count: Int, path: String) throws {
     let fits = bytes.withLock { bytes in
-      guard bytes.now <= limit - count else { return false }
-      bytes.now += count
-      bytes.peak = max(bytes.peak, bytes.now)
+      guard bytes <= limit - count else { return false }
+      bytes += count
       return true
     }
-    guard fits else { throw StreamsError(.diskFull, "files in memory would take more than \(limit) bytes", path: path) }
+    guard fits else { throw StreamsError(.diskFull, "its files would take more than \(limit) bytes", path: path) }
   }
 
-  func giveBack(_ count: Int) { bytes.withLock { $0.now -= count } }
+  func giveBack(_ count: Int) { bytes.withLock { $0 -= count } }
 }
 
 /// A file without a disk, in chunks, so that it grows without being copied.

@@ -36,7 +36,10 @@ struct AccountBalance {
 
 extension VersionAccount {
   /// What was counted, and where it goes: a line for people. Nil if nothing was counted.
-  public var balance: String? { AccountBalance(self).text.map { "\(source) to \(destination): \($0)" } }
+  public var balance: String? {
+    let step = source == destination ? source : "\(source) to \(destination)"
+    return AccountBalance(self).text.map { "\(step): \($0)" }
+  }
 
   /// What inference would do with one version's objects, counted where a store of that version is at hand. Nil if
   /// nothing can be inferred.

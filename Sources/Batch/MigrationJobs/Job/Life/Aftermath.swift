@@ -69,6 +69,9 @@ extension MigrationJob {
         text:
           "The source is untouched. Going on would end with the same error: mend what it names, then \(way)give the run up with \(giveUp)",
         next: [restart, giveUp].compactMap { $0 })
+    case .working where life.store == .missing:
+      let (text, next) = wayOut(.putBack, life: life, job: job)
+      return Aftermath(effect: .resumable, text: text, next: next)
     case .working:
       return Aftermath(
         effect: .resumable, text: "The source is untouched. Go on with \(resume), or give the run up with \(giveUp)",

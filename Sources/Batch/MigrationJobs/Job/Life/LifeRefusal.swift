@@ -47,8 +47,8 @@ extension MigrationJob {
   }
 
   /// The advice, and the commands that it names, the best one first.
-  private func wayOut(
-    _ way: LifeAnswer.WayOut, life: RunLife, job: JobDirectory, request: Request?
+  func wayOut(
+    _ way: LifeAnswer.WayOut, life: RunLife, job: JobDirectory, request: Request? = nil
   ) -> (hint: String, next: [AdvisedCommand]) {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     let resume = ProgramName.command("resume", job.destination)
