@@ -15,7 +15,13 @@ struct AppCommand: ParsableCommand {
   @Flag(name: .long, help: .json) var json = false
 
   func run() throws {
-    let map = ApplicationMap(try Application(path: path), known: Program.policies.names)
-    Console.print(json ? try JSONOutput.document(map) : ApplicationText(map).text)
+    let application = try Application(path: path)
+    let map = ApplicationMap(application, known: Program.policies.names)
+    // Where nothing is to be shown, the error says what was looked for.
+    if json || !map.isEmpty {
+      let text = ApplicationText(map, folder: application.folder, builder: PolicyBuild.builder)
+      Console.print(json ? try JSONOutput.document(map) : text.text)
+    }
+    if map.models.isEmpty { throw application.nothing }
   }
 }

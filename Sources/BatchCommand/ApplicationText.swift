@@ -4,8 +4,14 @@ import Streams
 /// An application as people read it.
 struct ApplicationText {
   private let map: ApplicationMap
+  /// The folder of the sources, as it was named.
+  private let folder: String
+  /// The words before `policies build` that call a program which reads Swift.
+  private let builder: [String]
 
-  init(_ map: ApplicationMap) { self.map = map }
+  init(_ map: ApplicationMap, folder: String, builder: [String]) {
+    (self.map, self.folder, self.builder) = (map, folder, builder)
+  }
 
   var text: String {
     let mappings = Set(map.models.flatMap { $0.steps.flatMap { $0.mappings.map(\.path) } }).count
@@ -15,19 +21,19 @@ struct ApplicationText {
       map.policies.count.counted("policy", "policies"),
     ]
     var lines = ["\(map.path): \(map.kind), \(counts.joined(separator: ", "))"] + map.models.flatMap(Self.lines)
-    lines += list("mapping models that make no step of these models:", map.unusedMappings.map(Self.line))
+    let unused = "mapping models" + (map.models.isEmpty ? "" : " that make no step of these models")
+    lines += list(unused + ":", map.unusedMappings.map(Self.line))
     lines += list(
       "policies that no mapping model names:",
       map.policies.filter { !$0.isNamed }.map { policy in
         "\(policy.name): \(policy.source)" + (policy.obstacle.map { "; it cannot be compiled here: \($0)" } ?? "")
       })
-    lines += list("a program that has the policies:", [buildCommand].compactMap { $0 })
+    let isOwn = builder == [Program.name]
+    let program =
+      "a program that has the policies"
+      + (isOwn ? "" : " (this one was built without the trait SwiftData, and compiles none)")
+    lines += list(program + ":", [buildCommand].compactMap { $0 })
     lines += list("not read:", map.problems.map { "\($0.path): " + Self.indented($0.reason, "    ") })
-    if map.models.isEmpty, mappings + map.unusedMappings.count + map.policies.count + map.problems.count == 0 {
-      lines.append(
-        "nothing of Core Data or SwiftData is here: name the folder that has the sources, an .app, an .ipa or an "
-          + ".xcarchive")
-    }
     return lines.joined(separator: "\n")
   }
 
@@ -36,11 +42,10 @@ struct ApplicationText {
   private var buildCommand: String? {
     let sources = Set(
       map.policies.filter { $0.isNamed && !$0.isAvailable && $0.obstacle == nil }.compactMap { policy in
-        policy.source.lastIndex(of: ":").map { FilePaths.join(map.path, String(policy.source[..<$0])) }
+        policy.source.lastIndex(of: ":").map { FilePaths.join(folder, String(policy.source[..<$0])) }
       })
     guard !sources.isEmpty else { return nil }
-    let words = sources.sorted().map(ShellWords.quoted).joined(separator: " ")
-    return "\(Program.name) policies build \(words) --output godwit-policies"
+    return ShellWords.line(builder + ["policies", "build"] + sources.sorted() + ["--output", "godwit-policies"])
   }
 
   private static func indented(_ text: String, _ blanks: String) -> String { text.replacing("\n", with: "\n" + blanks) }
@@ -52,6 +57,7 @@ struct ApplicationText {
   private static func lines(_ model: ApplicationMap.Model) -> [String] {
     let current = model.currentVersion.map { ", current \($0)" } ?? ""
     var lines = ["model \(model.path): \(model.versions.count.counted("version"))\(current)"]
+    if let problem = model.problem { lines.append("  problem: \(problem)") }
     if model.versions.count == 1 { lines.append("  \(model.versions[0])") }
     lines += model.steps.flatMap(Self.lines)
     return lines + model.copies.map { "  also in \($0)" }
@@ -59,8 +65,14 @@ struct ApplicationText {
 
   private static func lines(_ step: ApplicationMap.Step) -> [String] {
     let pair = "  \(step.from) to \(step.to): "
+    let unread =
+      "refused, because a mapping model that may be for it cannot be read: "
+      + step.unread.joined(separator: ", ")
     switch step.way {
-    case "mapped": return [pair + step.mappings.map(Self.text).joined(separator: ", ")] + policies(step)
+    case "mapped":
+      let made = pair + step.mappings.map(Self.text).joined(separator: ", ")
+      return [made] + (step.unread.isEmpty ? [] : ["      \(unread)"]) + policies(step)
+    case "unread": return [pair + unread]
     case "equal": return [pair + "the same version hashes, nothing to migrate"]
     case "inferred": return [pair + "can be inferred"]
     default:

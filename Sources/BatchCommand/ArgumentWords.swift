@@ -21,7 +21,9 @@ extension ArgumentHelp {
   static let output = ArgumentHelp("Where the new store goes; then the old one stays as it is.", valueName: "path")
   static let history = ArgumentHelp(
     "Persistent history: keep it, and refuse if it would become untrue; or empty it.", valueName: "mode")
-  static let memory = ArgumentHelp("Peak memory, for example 256M.", valueName: "size")
+  static let memory = ArgumentHelp(
+    "Peak memory, for example 256M; at least \(ByteCount.leastMemory). Default: \(ByteCount.standardMemory).",
+    valueName: "size")
   static let workers = ArgumentHelp("Use at most this many processors; the result is the same.", valueName: "count")
   static let jobs = ArgumentHelp("How many stores of a list to work on at a time.", valueName: "count")
   static let manifest = ArgumentHelp(

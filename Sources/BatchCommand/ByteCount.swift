@@ -8,14 +8,15 @@ struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
   let bytes: UInt64
   /// Peak memory without --memory.
   static let standardMemory = ByteCount(bytes: UInt64(MemoryBudget.standard.total))
+  /// The least that --memory takes.
+  static let leastMemory = ByteCount(bytes: UInt64(MemoryBudget.minimum))
 
   init(bytes: UInt64) { self.bytes = bytes }
 
   /// What --memory says. Throws `ValidationError` for what is no size, and for less than a run needs.
   @Sendable static func memory(_ text: String) throws -> ByteCount {
     guard let memory = ByteCount(argument: text) else { throw ValidationError("a size is written as 256M or 1G") }
-    let least = ByteCount(bytes: UInt64(MemoryBudget.minimum))
-    guard memory.bytes >= least.bytes else { throw ValidationError("a run needs at least \(least)") }
+    guard memory.bytes >= leastMemory.bytes else { throw ValidationError("a run needs at least \(leastMemory)") }
     return memory
   }
 

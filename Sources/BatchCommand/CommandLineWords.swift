@@ -5,6 +5,8 @@ import Synchronization
 enum CommandLineWords {
   private static let words = Mutex<[String]>([])
   private static let ofList = Mutex(false)
+  /// What a file `godwit.yaml` says of models besides: void if the line names models itself.
+  private static let ofFile = Mutex<[String]>([])
 
   /// What a list says to its own processes alone: no advice repeats it.
   static let brief = "--brief"
@@ -12,7 +14,11 @@ enum CommandLineWords {
   static func begin(_ line: [String], isOfList: Bool = false) {
     words.withLock { $0 = line.filter { $0 != brief } }
     ofList.withLock { $0 = isOfList }
+    ofFile.withLock { $0 = [] }
   }
+
+  /// Notes what a file has added to the line about models.
+  static func complete(_ words: [String]) { ofFile.withLock { $0 = words } }
 
   /// Whether a list runs the command for one of its stores. It looks itself which of their files are there.
   static var isOfList: Bool { ofList.withLock(\.self) }
@@ -41,4 +47,26 @@ enum CommandLineWords {
 
   /// The whole command with a model of the application named.
   static func naming(_ bundle: String) -> String { adding(["--bundle", bundle]).description }
+
+  /// The whole command with models and mapping models by their paths, in the place of an application.
+  static func exchanging(models: [String], mappings: [String]) -> AdvisedCommand {
+    let line = words.withLock(\.self)
+    let end = line.firstIndex(of: "--") ?? line.count
+    let options = ["--app", "--bundle"]
+    var kept = without(options, Array(line[..<end])) + without(options, ofFile.withLock(\.self))
+    if let place = kept.firstIndex(of: "--mappings") {
+      kept.insert(contentsOf: mappings, at: place + 1)
+    } else if !mappings.isEmpty {
+      kept += ["--mappings"] + mappings
+    }
+    return ProgramName.command(kept + ["--models"] + models + line[end...])
+  }
+
+  /// The words without options of one value.
+  private static func without(_ options: [String], _ words: [String]) -> [String] {
+    words.indices.filter { place in
+      let isValue = place > 0 && options.contains(words[place - 1])
+      return !isValue && !options.contains { words[place] == $0 || words[place].hasPrefix($0 + "=") }
+    }.map { words[$0] }
+  }
 }

@@ -16,6 +16,7 @@ enum Console {
 
   /// Text for standard error as it is: its escape sequences are meant.
   static func write(_ text: String) {
+    ProcessSignals.waitIfEnding()
     // Straight to the descriptor: C's `stderr` is a global variable, which Swift 6 does not let through.
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {

@@ -40,8 +40,7 @@ public struct GodwitCommand: ParsableCommand {
 
   /// Runs a command; nil stands for the program's own arguments. Returns the exit code.
   private static func run(_ words: [String]?, _ repeated: inout RepeatedOptions) -> Int32 {
-    var running: (any StoreCommand)?
-    var models: ModelArguments?
+    var parsed: (any ParsableCommand)?
     // An unpacked archive is there until the command ends.
     defer { UnfinishedFiles.removeAll() }
     do {
@@ -50,26 +49,32 @@ public struct GodwitCommand: ParsableCommand {
       let line = words ?? Array(CommandLine.arguments.dropFirst())
       CommandLineWords.begin(line, isOfList: words != nil)
       var command = try repeated.parse(line, by: Self.self) { try CommandShape.root().inner($0).optionWords }
-      running = command as? any StoreCommand
-      models = (command as? any ModelCommand)?.named
+      parsed = command
       ProgramPages.release()
       try ProcessSignals.removingUnfinished { try command.run() }
       return 0
     } catch let code as ExitCode {
       return code.rawValue
     } catch let error where ExitCodes.isOurs(error) {
-      let told = XMLSource.completing(Failure.told(error, by: running), models)
+      let running = parsed as? any StoreCommand
+      let told = XMLSource.completing(Failure.told(error, by: running), (parsed as? any ModelCommand)?.named)
       Console.error(Failure.text(told, by: running))
       if running?.json == true, let document = try? JSONOutput.text(FailureDocument(told)) { Console.print(document) }
       return told.exitCode
     } catch {
-      return toldByParser(error)
+      return toldByParser(error, of: parsed)
     }
   }
 
-  /// Help that was asked for, and errors of usage.
-  private static func toldByParser(_ error: any Error) -> Int32 {
-    let (text, code) = (fullMessage(for: error), exitCode(for: error))
+  /// Help that was asked for, and errors of usage. Those that a command finds when it runs have its usage, too.
+  private static func toldByParser(_ error: any Error, of command: (any ParsableCommand)?) -> Int32 {
+    let code = exitCode(for: error)
+    var text = fullMessage(for: error)
+    if let error = error as? ValidationError, let command {
+      let usage = usageString(for: type(of: command))
+      let name = usage.split(separator: " ").prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }.joined(separator: " ")
+      text = "Error: \(error.message)\nUsage: \(usage)\n  See '\(name) --help' for more information."
+    }
     if !text.isEmpty { code == .success ? Console.print(text) : Console.error(text) }
     return code.rawValue
   }

@@ -45,12 +45,15 @@ struct MappingConvertCommand: ModelCommand {
   )
 
   @Argument(
-    help: ArgumentHelp("An .xcmappingmodel, or a compiled one (.cdm).", valueName: "mapping"),
+    help: ArgumentHelp(
+      "An .xcmappingmodel, or a compiled one (.cdm); with --app also by its path in the application, as app shows it.",
+      valueName: "mapping"),
     completion: .file(extensions: ["xcmappingmodel", "cdm"]))
   var path: String
   @OptionGroup var named: ModelArguments
 
   func run() throws {
+    let path = try place()
     let models = try MappingModelReader.read(path: path)
     guard !MappingModelReader.isFile(path) else {
       throw BatchError(
@@ -68,6 +71,12 @@ struct MappingConvertCommand: ModelCommand {
       try MappingFileWriter.conversion(
         of: models[0], source: found?.source ?? inside.source, destination: found?.destination ?? inside.destination))
   }
+
+  /// Where it is. In an archive it has no path but that in the application.
+  private func place() throws -> String {
+    guard let app = named.app, !FileManager.default.fileExists(atPath: path) else { return path }
+    return try Application(path: app).mapping(at: path)
+  }
 }
 
 struct MappingCheckCommand: ModelCommand {
@@ -83,7 +92,8 @@ struct MappingCheckCommand: ModelCommand {
   @OptionGroup var named: ModelArguments
 
   func run() throws {
-    let mappings = try paths.flatMap { try PathPattern.paths($0).flatMap(Self.read) }
+    let files = try paths.flatMap { try PathPattern.paths($0).flatMap(Self.read) }
+    let mappings = files.map(\.model)
     let library = try named.library()
     var problems: [String] = []
     for (index, mapping) in mappings.enumerated() {
@@ -92,18 +102,30 @@ struct MappingCheckCommand: ModelCommand {
         MappingFileCheck(mapping, beside: Array(others), library: $0, policies: Program.policies)
       }
       problems += (found?.problems ?? []).filter { !problems.contains($0) }
-      let count = mapping.entityMappings.count
+      let own = mapping.entityMappings.count
+      let count = found?.entityMappings ?? own
+      let inFile = count == own ? "" : " (\(Console.count(UInt64(own))) in the file)"
       let steps =
         found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
-      Console.print("\(mapping.name): \(count.counted("entity mapping")), \(steps)")
+      Console.print("\(mapping.name): \(count.counted("entity mapping"))\(inFile), \(steps)")
       Self.tell(mapping.undecided)
     }
     guard problems.isEmpty else {
       let path = paths.count == 1 ? paths[0] : nil
       // The path names it already.
       if path != nil, mappings.count == 1 { problems = problems.map { $0.withoutName(mappings[0].name) } }
-      throw BatchError(.badMapping, problems.joined(separator: "\n"), hint: Self.hint(paths), path: path)
+      throw BatchError(
+        .badMapping, MappingFiles(files).told(problems.joined(separator: "\n")),
+        hint: Self.hint(files.map(\.file)) + partners(of: files, library), path: path)
     }
+  }
+
+  /// What is to be checked with them, because it makes the same step.
+  private func partners(of files: [(model: MappingModel, file: String)], _ library: ModelLibrary?) -> String {
+    let partners = library.map { MappingFiles(files).partners(in: $0) } ?? []
+    guard !partners.isEmpty else { return "" }
+    let words = ["mapping", "check"] + files.map(\.file) + partners + named.arguments
+    return ", or check what makes the step together with it: \(ProgramName.command(words))"
   }
 
   private static func hint(_ paths: [String]) -> String {
@@ -117,11 +139,11 @@ struct MappingCheckCommand: ModelCommand {
   }
 
   /// What is wrong with a file is said by this command: it does not send to itself.
-  private static func read(_ path: String) throws -> [MappingModel] {
-    do { return try MappingModelReader.read(path: path) } catch var error as BatchError
+  private static func read(_ path: String) throws -> [(model: MappingModel, file: String)] {
+    do { return try MappingModelReader.readFiles(path) } catch var error as BatchError
       where error.code == .badMapping && error.hint == nil
     {
-      error.hint = hint([path])
+      error.hint = hint([error.path ?? path])
       throw error
     }
   }

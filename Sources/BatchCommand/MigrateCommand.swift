@@ -87,12 +87,12 @@ struct MigrateCommand: ListedCommand, ModelCommand {
       let made = try xml.migrated(
         to: output, models: named, memory: memory, operating: operating, restarts: restart,
         continues: continues)
-      try migrate(made, named: store)
+      try migrate(made, named: store, madeFrom: xml.file)
     }
   }
 
   /// Migrates a store, which is the one that was named, or was made of it.
-  private func migrate(_ source: String, named store: String) throws {
+  private func migrate(_ source: String, named store: String, madeFrom file: RunHistory.SourceFile? = nil) throws {
     var request = try models.request(source, output: output)
     request.memory = MemoryBudget(total: Int(clamping: memory.bytes))
     request.interval = checkpointEvery.interval
@@ -104,7 +104,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     request.rejects = rejects.limit
     request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
     request.restarts = restart
-    (request.explains, request.origin) = (explain, origin)
+    (request.explains, request.origin, request.madeFrom) = (explain, origin, file)
     if database.ddlOnly { return try database.printScript(request) }
     var outlets = outlets
     if !explain.isEmpty { outlets.logLevel = .trace }

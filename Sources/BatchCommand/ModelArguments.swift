@@ -59,17 +59,24 @@ struct ModelArguments: ParsableArguments {
   /// The mapping models that are named besides stand in for the application's.
   func sources(for store: String?, mappings: [String] = []) throws -> ModelSources {
     try demandApplication()
+    Program.know(models: arguments)
     guard let app else { return ModelSources(models: models, mappings: mappings) }
     let named = try mappings.flatMap { try MappingModelReader.read(path: $0) }
     let hashes = try store.map(StoreHashes.read)
     let application = try Application(path: app)
     Program.know(
       application.policies.map { ($0.name, .init(place: $0.place, path: $0.path, obstacle: $0.obstacle)) })
-    let choice = try application.choice(
-      ApplicationQuestion(
-        store: store, hashes: hashes, bundle: bundle, mappings: named, command: CommandLineWords.naming))
+    var question = ApplicationQuestion(
+      store: store, hashes: hashes, bundle: bundle, mappings: named, command: CommandLineWords.naming)
+    question.own = { store.flatMap(StoreHashes.model) }
+    var choice = try application.choice(question)
     Console.note(choice.note)
-    return ModelSources(models: choice.models, mappings: choice.mappings + mappings)
+    if !application.isInPlace {
+      Program.know(places: Dictionary(application.mappings.map { ($0.path, $0.place) }) { first, _ in first })
+    }
+    choice.unread.advice = application.wayOut(models: choice.models, mappings: choice.mappings)
+    return ModelSources(
+      models: choice.models, mappings: choice.mappings + mappings, unread: choice.unread, replaced: choice.replaced)
   }
 
   /// The options that ask for the same from any folder.
@@ -84,4 +91,8 @@ struct ModelArguments: ParsableArguments {
 struct ModelSources {
   var models: [String]
   var mappings: [String]
+  /// Mapping models of an application that cannot be read.
+  var unread: UnreadMappings?
+  /// Mapping models of it for which those that were named stand in.
+  var replaced: [String] = []
 }

@@ -70,7 +70,7 @@ struct ModelOptions: ParsableArguments {
       source: store, output: output, models: sources.models, mappings: sources.mappings, target: target)
     (request.order, request.fuses) = (try order(), !noFuse)
     (request.consent, request.validation, request.inference) = (consent.consent, validation, inference)
-    request.fromTables = fromTables
+    (request.fromTables, request.unread, request.replaced) = (fromTables, sources.unread, sources.replaced)
     return request
   }
 
@@ -167,7 +167,13 @@ struct ExtrasArguments: ParsableArguments {
     return options
   }
 
-  var arguments: [String] { ["--history", history.rawValue] + (allowCloudkit ? ["--allow-cloudkit"] : []) }
+  /// Without what is so by default.
+  var arguments: [String] { (history == .keep ? [] : ["--history", history.rawValue]) + more }
+
+  /// All of them, as plans of fleets have had them from the beginning.
+  var allArguments: [String] { ["--history", history.rawValue] + more }
+
+  private var more: [String] { allowCloudkit ? ["--allow-cloudkit"] : [] }
 }
 
 extension ExtrasOptions.History: ExpressibleByArgument {}

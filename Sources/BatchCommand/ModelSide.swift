@@ -24,7 +24,8 @@ struct ModelSide {
       defer { reader.close() }
       Console.tellRecovery(reader)
       model = try StoreModel.find(of: reader, in: library)
-      name = "\(argument) (\(model.name))"
+      let isKnown = library?.model(matching: model.versionHashes) != nil
+      name = "\(argument) (\(isKnown ? model.name : "its own model"))"
       store = argument
       return
     }

@@ -46,7 +46,7 @@ struct ModelsCommand: ParsableCommand {
       if let problem = version.problem { lines.append("      problem: \(problem.replacing("\n", with: "\n        "))") }
     }
     if let current = model.currentVersion, !model.versions.contains(where: \.isCurrent) {
-      lines.append("  problem: the current version \(current) does not exist")
+      lines.append("  problem: the current version \(current) is not in the model")
     }
     lines += model.warnings.map { "  warning: \($0)" }
     return (lines + model.steps.map(text)).joined(separator: "\n")

@@ -29,6 +29,7 @@ enum Output {
 
   /// Writes bytes; returns 0, or the number of the error, which is kept for the end.
   static func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    ProcessSignals.waitIfEnding()
     var rest = bytes[...]
     while !rest.isEmpty {
       let part = UnsafeRawBufferPointer(rebasing: rest)

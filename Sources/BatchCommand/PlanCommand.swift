@@ -95,13 +95,13 @@ struct PlanCommand: ListedCommand, ModelCommand {
     defer { display.end() }
     display.show(0, "counting rows")
     var plan = try job.plan(request, for: .plan)
-    let forecast = try rehearse(job, request, plan: &plan, display)
+    let forecast = try rehearse(job, request, plan: &plan, display: display)
     return (plan, forecast)
   }
 
   /// What a sample cannot be migrated for does not make the plan wrong.
   private func rehearse(
-    _ job: MigrationJob, _ request: MigrationJob.Request, plan: inout MigrationPlan, _ display: ProgressDisplay
+    _ job: MigrationJob, _ request: MigrationJob.Request, plan: inout MigrationPlan, display: ProgressDisplay
   ) throws -> MigrationForecast? {
     guard rehearsal, !check else { return nil }
     do {

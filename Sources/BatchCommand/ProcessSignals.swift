@@ -60,12 +60,13 @@ enum ProcessSignals {
         if handler.isLast { signal(handler.number, SIG_DFL) }
       }
     }
-    do { return try body() } catch {
-      // An error of files that are removed is none of the command: the handler is about to end the process.
-      while isEnding.load(ordering: .sequentiallyConsistent) { pause() }
-      throw error
-    }
+    defer { waitIfEnding() }
+    return try body()
   }
+
+  /// Waits for the end if a signal is ending the process: what the command finds out or says from then on is of files
+  /// that are removed.
+  static func waitIfEnding() { while isEnding.load(ordering: .sequentiallyConsistent) { pause() } }
 
   /// Throws where so few files may be open that not even a thread's timer could work.
   static func refuseTooFewFiles() throws {

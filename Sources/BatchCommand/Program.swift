@@ -19,8 +19,17 @@ enum Program {
     registry.withLock { $0.sources.merge(policies.map { ($0.name, $0.source) }) { _, new in new } }
   }
 
+  /// How commands name the models at work, for advice about mapping models.
+  static func know(models: [String]) { registry.withLock { $0.models = models } }
+
+  /// Mapping models that were unpacked: what commands call them.
+  static func know(places: [String: String]) { registry.withLock { $0.places.merge(places) { _, new in new } } }
+
   /// Before any command runs.
   static func register(_ policies: [any EntityMigrationPolicy.Type]) {
-    registry.withLock { $0 = PolicyRegistry(policies) }
+    registry.withLock {
+      $0 = PolicyRegistry(policies)
+      $0.builder = PolicyBuild.builder
+    }
   }
 }

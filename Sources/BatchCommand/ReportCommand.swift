@@ -76,7 +76,7 @@ extension ReportCommand {
     switch outcome {
     case .done: return ListState(words, .done)
     // Somebody wanted it.
-    case .rolledBack: return ListState(words, .nothing)
+    case .rolledBack: return ListState(words, .nothing, code: ExitCodes.nothingToDo)
     case .doneWithRejects: return ListState(words, .done, code: ExitCodes.rejects)
     case .running, .paused:
       let part = "\(Int((report["done"]?.double ?? 0) * 100)) %"

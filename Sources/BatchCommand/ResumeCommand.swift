@@ -13,7 +13,9 @@ struct ResumeCommand: ListedCommand {
   @Argument(help: .run, completion: .store) var store: String?
   @OptionGroup var list: ListArguments
   @Option(
-    name: .long, help: ArgumentHelp("Peak memory, for example 256M. Default: that of the run.", valueName: "size"),
+    name: .long,
+    help: ArgumentHelp(
+      "Peak memory, for example 256M; at least \(ByteCount.leastMemory). Default: that of the run.", valueName: "size"),
     transform: ByteCount.memory)
   var memory: ByteCount?
   @Flag(
@@ -55,7 +57,14 @@ struct ResumeCommand: ListedCommand {
 
   static let takesOutput = false
 
-  static func state(of outcome: StoreOutcome) -> ListState { MigrateCommand.state(of: outcome) }
+  static func state(of outcome: StoreOutcome) -> ListState {
+    // An import prints no summary for programs.
+    switch outcome.code {
+    case 0 where outcome.document == nil: ListState("imported", .done)
+    case ExitCodes.rejects where outcome.document == nil: ListState("imported, with rejects", .done)
+    default: MigrateCommand.state(of: outcome)
+    }
+  }
 
   func run() throws {
     guard let store else {
@@ -64,6 +73,12 @@ struct ResumeCommand: ListedCommand {
       return try ListRun(self, stores, options: operating).run(outlets)
     }
     let job = MigrationJob(policies: Program.policies)
+    if try job.isImportOver(store) {
+      try refuseOptions(ofImport: store)
+      if let end = try job.finishImport(store) {
+        return try ImportSummaryText.tell(end, store, isQuiet: operating.quiet || CommandLineWords.isOfList)
+      }
+    }
     if let words = try job.importArguments(store) { return try resumeImport(words, to: store) }
     try job.refusePlainResume(store)
     let status = try? StatusCommand.status(MigrationJob(policies: Program.policies), store)
@@ -76,16 +91,22 @@ struct ResumeCommand: ListedCommand {
     }
   }
 
-  /// The import goes on as it was begun: what it reads and how decides about its bytes. `store` may be a copy, or have
-  /// been moved with its folder.
-  private func resumeImport(_ words: [String], to store: String) throws {
-    let others = CommandLineWords.line.filter { $0.hasPrefix("--") && $0 != "--quiet" }
+  private func refuseOptions(ofImport store: String) throws {
+    // A list adds these for each of its stores.
+    let meaningless: Set = CommandLineWords.isOfList ? ["--quiet", "--json", "--progress", "--deadline"] : ["--quiet"]
+    let others = CommandLineWords.line.filter { $0.hasPrefix("--") && !meaningless.contains($0) }
     if let option = others.first?.split(separator: "=").first {
       throw ValidationError(
         "\(option) does not go with an import, which goes on as it was begun: \(ProgramName.command("resume", store))")
     }
+  }
+
+  /// The import goes on as it was begun: what it reads and how decides about its bytes. `store` may be a copy, or have
+  /// been moved with its folder.
+  private func resumeImport(_ words: [String], to store: String) throws {
+    try refuseOptions(ofImport: store)
     var command = try ImportCommand.parse(Array(words.dropFirst()))
-    (command.output, command.quiet) = (store, operating.quiet || command.quiet)
+    (command.output, command.quiet) = (store, operating.quiet || CommandLineWords.isOfList || command.quiet)
     try command.run()
   }
 

@@ -28,6 +28,8 @@ struct RollbackCommand: ListedCommand {
   func run() throws {
     guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run() }
     let report = try rollBack(store)
+    // What a list said of the store that is set aside holds no longer.
+    try? KeptResults().forget(report.store)
     if json { return Console.print(try JSONOutput.text(report)) }
     Console.print("\(report.store): restored from \(report.restored)")
     if let path = report.setAside { Console.print("set aside: \(path)") }
@@ -82,9 +84,15 @@ struct CleanCommand: ListedCommand {
       return ListState(failed: outcome)
     }
     let bytes = removed.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) }
-    return removed.isEmpty
-      ? ListState("nothing to remove", .nothing)
-      : ListState("cleaned", .done, detail: "\(removed.count) removed, \(Console.size(bytes))")
+    guard removed.isEmpty else {
+      return ListState("cleaned", .done, detail: "\(removed.count) removed, \(Console.size(bytes))")
+    }
+    // Of backups and lists that stay nobody has to be told.
+    let run = outcome.document?["kept"]?.elements.first { item in
+      [".godwit", ".godwit-import"].contains { item["path"]?.text?.hasSuffix($0) == true }
+    }
+    return run.map { ListState("kept", .nothing, detail: $0["reason"]?.text) }
+      ?? ListState(ListState.nothingToRemove, .nothing)
   }
 
   func validate() throws {

@@ -7,7 +7,7 @@ struct StatusCommand: ListedCommand {
     commandName: "status", abstract: "Shows the state and the progress of a migration or an import. Never writes.",
     discussion: """
       Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
-      resumable, 1 failed, 3 no migration is known, 64 no such store.
+      resumable, 1 failed, 3 no migration is known, 64 no such file.
       """)
 
   @Argument(help: .run, completion: .store) var store: String?

@@ -9,4 +9,11 @@ enum StoreHashes {
     defer { reader.close() }
     return reader.metadata.versionHashes
   }
+
+  /// The model that it carries, if it carries one.
+  static func model(_ store: String) -> ManagedObjectModel? {
+    guard let reader = try? SourceStore.open(store, LocalFileSystem(), locking: .shared) else { return nil }
+    defer { reader.close() }
+    return try? StoreModel.find(of: reader, in: nil)
+  }
 }

@@ -86,8 +86,9 @@ struct VerifyCommand: StoreCommand, ModelCommand {
     progress: @escaping @Sendable (Double, String) -> Void
   ) throws -> StoreComparison {
     let sources = try named.sources(for: source, mappings: mappings)
-    let request = MigrationJob.Request(
+    var request = MigrationJob.Request(
       source: source, models: sources.models, mappings: sources.mappings, target: .version(model.name))
+    request.unread = sources.unread
     return try MigrationJob(policies: Program.policies).compare(
       settled.path, of: model, with: request,
       monitor: RunMonitor(interval: request.interval) {
@@ -104,7 +105,7 @@ struct VerifyCommand: StoreCommand, ModelCommand {
   private func verdict(_ report: VerificationReport) -> String {
     let (rows, tables) = (report.tables.reduce(0) { $0 + $1.rows }, report.tables.count)
     let read = "\(rows.counted("row")) in \(tables.counted("table"))"
-    guard report.violations.isEmpty else { return "not sound; \(read) could be read" }
+    guard report.violations.isEmpty else { return tables == 0 ? "not sound" : "not sound; \(read) could be read" }
     let checked =
       switch verify {
       case .full: ", and all that integrity_check looks at"
@@ -117,11 +118,16 @@ struct VerifyCommand: StoreCommand, ModelCommand {
   private func text(_ report: VerificationReport, _ comparison: StoreComparison?) -> String {
     var lines = ["\(store): \(verdict(report))"]
     lines += report.entities.map { "  \($0.name): \(Console.count($0.rows))" }
+    lines += (report.unreadEntities ?? []).map { "  \($0): not read" }
     if let external = report.external, external.references > 0 {
-      lines.append("  files outside the store: \(external.text)")
+      // Without a source there is nothing to share files or compare them with.
+      lines.append("  files outside the store: \(against == nil ? external.references.grouped : external.text)")
     }
     if let note = report.note { lines.append("note: \(note)") }
     lines += report.violations.map { "wrong: \($0.description)" } + report.warnings.map { "note: \($0.description)" }
+    if report.tables.isEmpty, report.violations.contains(where: { $0.kind == .schema }) {
+      lines.append("to read its tables as they are: \(ProgramName.command("export", "--raw", store).line)")
+    }
     if report.warnings.contains(where: { $0.kind == .missingIndex }) {
       lines.append("to make what is missing: \(repair)")
     }
@@ -136,11 +142,18 @@ struct VerifyCommand: StoreCommand, ModelCommand {
       lines.append(
         "rejected: \(objects) of \(rejected.entity) cannot be migrated from \(rejected.version): no result has \(them)")
     }
-    if let comparison, comparison.differences.isEmpty {
-      let rows = comparison.rows
-      lines.append("\(rows.counted("row")) \(rows.verb("is", "are")) equal to those that the migration gives")
-    }
+    lines += comparison.map(equality) ?? []
     return lines.joined(separator: "\n")
+  }
+
+  /// More rows than the entities have: every table is compared.
+  private func equality(_ comparison: StoreComparison) -> [String] {
+    guard comparison.differences.isEmpty else { return [] }
+    let (rows, tables) = (comparison.rows, comparison.tables.counted("table"))
+    return [
+      "\(rows.counted("row")) \(rows.verb("is", "are")) equal to those that the migration gives: "
+        + "in all \(tables), with those of Core Data itself, as Z_METADATA"
+    ]
   }
 }
 

@@ -74,6 +74,12 @@ struct XMLSource {
 extension XMLSource {
   // MARK: Migrating
 
+  /// What reports name: what is made of it is gone then.
+  var file: RunHistory.SourceFile? {
+    guard let bytes = (try? LocalFileSystem().status(path)?.size) ?? nil else { return nil }
+    return RunHistory.SourceFile(path: URL(fileURLWithPath: path).standardizedFileURL.path, bytes: bytes)
+  }
+
   /// The store that is made beside an output, hidden, for as long as its migration goes on: a run that is interrupted
   /// resumes from it.
   static func copy(for output: String) -> String {

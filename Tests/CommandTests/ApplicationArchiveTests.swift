@@ -77,6 +77,7 @@ struct ApplicationArchiveTests {
   func traversal(name: String) throws {
     let text = try refusal { $0.entries.append(ZipFile.Entry(name: name, bytes: [1])) }
     #expect(text.contains("the file \(name) of this zip archive is not read"))
+    #expect(!name.hasPrefix("/") || text.contains("its path begins at the root of the disk"), "\(text)")
   }
 
   @Test("A symbolic link in the place of a model is refused by its name")
@@ -86,6 +87,47 @@ struct ApplicationArchiveTests {
       $0.entries.append(ZipFile.Entry(name: name, bytes: Array("/etc/passwd".utf8), mode: 0o120777, isDeflated: false))
     }
     #expect(text.contains("the file \(name) of this zip archive is not read: it is a symbolic link"))
+  }
+
+  @Test(
+    "A symbolic link in the place of a folder is refused by its name, whatever lies below it",
+    arguments: ["Payload/App.app/Evil.momd", "Payload/App.app", "Payload/./App.app/Library.momd"])
+  func linkedFolder(name: String) throws {
+    let text = try refusal {
+      $0.entries.append(ZipFile.Entry(name: name, bytes: Array("/etc".utf8), mode: 0o120777, isDeflated: false))
+    }
+    let message = "the file \(name) of this zip archive is not read: it is a symbolic link in the place of a folder"
+    #expect(text.contains(message), "\(text)")
+  }
+
+  @Test("A signal while an application is looked through ends the command, and it says nothing of what is removed")
+  func signal() throws {
+    var file = ZipFile(try ApplicationFolder.compiled())
+    let models = file.entries.filter { $0.name.contains(".momd/") }
+    for number in 0..<300 {
+      file.entries += models.map { entry in
+        var entry = entry
+        (entry.name, entry.isDeflated) = (entry.name.replacing("App.app/", with: "App.app/\(number)/"), false)
+        return entry
+      }
+    }
+    try file.write(to: path)
+    let temporary = folder.newPath("temporary")
+    try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
+    func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary) }
+    for turn in 0..<4 {
+      let launcher = ["/usr/bin/env", "TMPDIR=\(temporary)"]
+      let process = try CommandProcess("godwit", ["app", path], in: folder, launcher: launcher)
+      while process.isRunning, try left().isEmpty { usleep(500) }
+      usleep(UInt32(turn) * 50_000)
+      process.send(SIGINT)
+      let outcome = try process.wait()
+      // A command that was done before the signal has said all.
+      let isWhole = outcome.output.split(separator: "\n").count { $0.hasPrefix("  also in ") } == 300
+      #expect(outcome.code == 128 + SIGINT || (outcome.code == 0 && isWhole), "\(outcome.code)")
+      #expect(!outcome.output.contains("not read") && outcome.error.isEmpty, "\(outcome.error.prefix(500))")
+      #expect(try left() == [])
+    }
   }
 
   @Test("A file that unpacks to more than it says, or to more than any model, is refused by its name")

@@ -77,7 +77,8 @@ struct ApplicationCommandTests {
     let models = ["--models", app.path + "/App/Library.xcdatamodeld", "--mappings", app.path]
     let refused = try folder.run("godwit", ["plan", store] + models)
     let deep = "\(app.path)/App/Mappings/Library1_to_Library2.xcmappingmodel"
-    let advice = "godwit mapping convert \(deep) > Library1_to_Library2.yaml"
+    let advice =
+      "`godwit mapping convert \(deep) --models \(app.path)/App/Library.xcdatamodeld > Library1_to_Library2.yaml`"
     #expect(refused.code == 20 && refused.error.contains(advice), "\(refused)")
     let made = try folder.run("godwit", ["mapping", "convert", deep])
     #expect(made.code == 0 && made.output.contains("entities:"), "\(made)")
@@ -100,8 +101,10 @@ struct ApplicationCommandTests {
         + "App/Policies/Pictures.swift:4; this program has none",
       "or make one with LibraryBookPolicy: `godwit policies build \(app.path)/App/Policies/BookPolicies.swift --output",
       "PicturePolicy cannot be compiled here: line 2 imports UIKit, which is not here",
-      "`godwit mapping convert \(app.path)/App/Mappings/Library1_to_Library2.xcmappingmodel > Library1_to_Library2.yaml`",
-      "`godwit mapping convert \(app.path)/App/Mappings/Library2_to_Library3_User.cdm > Library2_to_Library3_User.yaml`",
+      "`godwit mapping convert \(app.path)/App/Mappings/Library1_to_Library2.xcmappingmodel --app \(app.path) > "
+        + "Library1_to_Library2.yaml` begins a file of them, to be named with --mappings; `godwit mapping convert ",
+      "Library2_to_Library3.yaml` and `godwit mapping convert \(app.path)/App/Mappings/Library2_to_Library3_User.cdm --app "
+        + "\(app.path) > Library2_to_Library3_User.yaml` begin files of them, to be named together",
     ] { #expect(refused.error.contains(part), "\(part): \(refused.error)") }
     let map = try folder.run("godwit", ["app", app.path])
     let state = "Pictures.swift:4; this program does not have it, and it cannot be compiled here: line 2 imports UIKit"
@@ -186,8 +189,6 @@ struct ApplicationCommandTests {
     #expect(missing.code == 64 && missing.error.contains("there is no such file, did you mean App?"))
     let empty = folder.newPath("Empty")
     try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
-    let bare = try folder.run("godwit", ["app", empty])
-    #expect(bare.code == 0 && bare.output.contains("nothing of Core Data or SwiftData is here: name the folder"))
     let nothing = try folder.run("godwit", ["plan", store, "--app", empty])
     #expect(nothing.code == 20 && nothing.error.contains("no data model is in this folder"))
     let both = try folder.run("godwit", ["plan", store, "--app", empty, "--models", ExampleFolder.models])
@@ -204,5 +205,46 @@ struct ApplicationCommandTests {
     #expect(planned.code == 0 && planned.error.contains("; not read: App/Broken.xcdatamodeld"))
     let map = try folder.run("godwit", ["app", app.path])
     #expect(map.output.contains("not read:\n  App/Broken.xcdatamodeld: ") && map.output.contains("the XML is damaged"))
+  }
+
+  @Test("The command that builds the policies names files that are there, also where the Xcode project was named")
+  func project() throws {
+    let source = app.path + "/App/Policies/BookPolicies.swift"
+    for name in ["App.xcodeproj", "App.xcodeproj/"] {
+      let map = try folder.run("godwit", ["app", "\(app.path)/\(name)"])
+      #expect(map.output.contains("\n  godwit policies build \(source) --output godwit-policies\n"), "\(map)")
+    }
+    let inside = try folder.run("godwit", ["app", "App.xcodeproj"], launcher: ["/usr/bin/env", "-C", app.path])
+    #expect(inside.output.contains("godwit policies build ./App/Policies/BookPolicies.swift "), "\(inside)")
+  }
+
+  @Test("A policy for Godwit's own protocol is found by its name, and said to be for a program of one's own")
+  func ownPolicy() throws {
+    let source = app.path + "/App/Policies/BookPolicies.swift"
+    let text = """
+      import Batch
+
+      struct BooksOfTheLibrary: EntityMigrationPolicy {
+        static let className = "LibraryBookPolicy"
+      }
+      struct OtherPolicy: Sendable, EntityMigrationPolicy {}
+
+      """
+    try text.write(toFile: source, atomically: true, encoding: .utf8)
+    let map = try folder.run("godwit", ["app", app.path])
+    let state =
+      "LibraryBookPolicy: App/Policies/BookPolicies.swift:3; this program does not have it, and it cannot be compiled here: "
+      + "it is written for Godwit itself, and a program of your own registers it, by GodwitCommand.main(policies: "
+      + "[BooksOfTheLibrary.self]): docs/manual/policies.md\n"
+    #expect(map.output.contains("3 mapping models, 1 policy\n") && map.output.contains(state), "\(map)")
+    #expect(!map.output.contains("OtherPolicy") && !map.output.contains("policies build"), "\(map)")
+    let own = try folder.run("book-migration", ["app", app.path])
+    #expect(own.output.contains("BookPolicies.swift:3; this program has it"), "\(own)")
+    let refused = try folder.run("godwit", ["plan", try folder.sample(rows: 20), "--app", app.path])
+    #expect(refused.code == 20 && refused.error.contains("it is written for Godwit itself"), "\(refused)")
+    #expect(try folder.run("godwit", ["init", "--app", app.path, "--output", folder.file("godwit.yaml")]).code == 0)
+    let draft = try String(contentsOfFile: folder.file("godwit.yaml"), encoding: .utf8)
+    #expect(
+      draft.contains("not in this program; it cannot be compiled here: it is written for Godwit itself"), "\(draft)")
   }
 }

@@ -35,6 +35,16 @@ enum Arrow {
     return outcome.code == 0 ? outcome.output : "failed: \(outcome.output)"
   }
 
+  /// Rows, columns and names of columns that the file has for Arrow.
+  static func shape(_ parquet: String) throws -> String {
+    let program = """
+      import sys, pyarrow.parquet as parquet
+      table = parquet.read_table(sys.argv[1])
+      print(len(table.to_pylist()), table.num_columns, len(set(table.column_names)))
+      """
+    return try run(["-c", program, parquet]).output
+  }
+
   private static func run(_ arguments: [String]) throws -> (code: Int32, output: String) {
     let (process, pipe) = (Process(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

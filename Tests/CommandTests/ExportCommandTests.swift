@@ -56,6 +56,24 @@ struct ExportCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["Library.sqlite", "out.csv"])
   }
 
+  @Test("/dev/null counts the objects, /dev/stdout has them, and another device or a pipe is refused for what it is")
+  func devices() throws {
+    let words = ["export", store, "User", "--limit", "5"] + Self.models
+    let lines = try folder.run("godwit", words).output
+    let null = try folder.run("godwit", words + ["--output", "/dev/null"])
+    #expect(null.code == 0 && null.output.hasPrefix("/dev/null: 5 objects, ") && null.error.isEmpty, "\(null)")
+    let printed = try folder.run("godwit", words + ["--output", "/dev/stdout"])
+    #expect(printed.code == 0 && printed.output == lines && printed.error.isEmpty, "\(printed)")
+    let pipe = folder.newPath("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    for path in [pipe, "/dev/zero"] {
+      let refused = try folder.run("godwit", words + ["--output", path])
+      #expect(
+        refused.code == 20 && refused.error.contains("\(path): the output is no file, but a device"), "\(refused)")
+      #expect(refused.error.contains("Choose another path;") && !refused.error.contains("remove"), "\(refused)")
+    }
+  }
+
   @Test("To-many relationships are sorted in the temporary directory, where nothing stays")
   func toMany() throws {
     let temporary = folder.newPath("temporary")

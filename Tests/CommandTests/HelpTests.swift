@@ -100,7 +100,7 @@ struct HelpTests {
     }
     let migrate = try #require(Self.texts(GodwitCommand.self).first { $0.name == "migrate" }).text
     #expect(
-      migrate.contains("--memory <size>") && migrate.contains("(default: 64M)") && migrate.contains("(default: 1s)"))
+      migrate.contains("--memory <size>") && migrate.contains("Default: 64M.") && migrate.contains("(default: 1s)"))
     let run = try #require(Self.texts(GodwitCommand.self).first { $0.name == "run" }).text
     #expect(run.contains("--patience <seconds>") && run.contains("(default: 30)"))
   }
@@ -125,6 +125,23 @@ struct HelpTests {
       let other = try #require(known[option], "only \(command) has \(option)")
       let isFlag = argument.meaning[0] == String(option.dropFirst(2))
       #expect(argument.meaning != other && (isFlag || argument.meaning[0] == other[0]), "\(command) \(option)")
+    }
+  }
+
+  @Test("An error of usage that a command finds when it runs has the usage of that command")
+  func lateUsage() throws {
+    let folder = try CommandFolder()
+    let store = try folder.sample(rows: 20)
+    for (words, reason) in [
+      (["trace", store, "Book", "1"], "Missing expected argument '--models"),
+      (["verify", store, "--against", store], "--against needs --models"),
+      (["export", store, "--history", "--output", folder.path + "/"], "--history is written to one file"),
+    ] {
+      let outcome = try folder.run("godwit", words)
+      #expect(outcome.code == 64 && outcome.error.hasPrefix("Error: \(reason)"), "\(outcome)")
+      let command = "godwit \(words[0])"
+      let end = "\nUsage: \(command) [<options>] "
+      #expect(outcome.error.contains(end) && outcome.error.contains("\n  See '\(command) --help' for"), "\(outcome)")
     }
   }
 

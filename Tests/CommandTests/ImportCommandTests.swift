@@ -118,13 +118,19 @@ struct ImportCommandTests {
   func contradictions() throws {
     for (lines, code, words) in [
       ([#"{"entity":"User","key":1}"#, #"{"entity":"User","key":1}"#], 20, ["lines 1 and 2", "the key 1"]),
-      ([#"{"entity":"Book","key":1,"relationships":{"user":9}}"#], 12, ["sound store"]),
-      ([#"{"entity":"User","key":1,"relationships":{"books":[3]}}"#], 20, ["line 1", "no object with the key 3"]),
+      (
+        [#"{"entity":"Book","key":1,"relationships":{"user":9}}"#], 20,
+        ["line 1", "user: there is no User with the key 9"]
+      ),
+      (
+        [#"{"entity":"User","key":1,"relationships":{"books":[3]}}"#], 20,
+        ["line 1", "books: there is no Book with the key 3"]
+      ),
       (
         [
           #"{"entity":"User","key":1,"relationships":{"books":[3]}}"#,
           #"{"entity":"User","key":2,"relationships":{"books":[3]}}"#, #"{"entity":"Book","key":3}"#,
-        ], 20, ["two sides"]
+        ], 20, ["Book 3, relationship user: the two sides", "keys 1 and 2"]
       ),
     ] as [([String], Int32, [String])] {
       let store = folder.file("contradiction.sqlite")

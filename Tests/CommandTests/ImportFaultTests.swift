@@ -38,7 +38,9 @@ struct ImportFaultTests {
     let line = #"{"entity":"Keeper","key":1,"attributes":{"birthDate":0,"photo":{"externalFile":"\#(ZooModel.photo)"}}"#
     let path = try imports.write("a.jsonl", line + "}")
     let dangling = try imports.write("b.jsonl", line + #","relationships":{"boss":77}}"#)
-    try imports.expectFault([dangling], ["sound store"], options: ["--external", files], code: 12)
+    try imports.expectFault(
+      [dangling], ["line 1: Keeper, relationship boss: there is no Keeper with the key 77"],
+      options: ["--external", files])
     #expect(!FileManager.default.fileExists(atPath: folder.file(".New_SUPPORT")))
     let there = folder.file(".New_SUPPORT/_EXTERNAL_DATA")
     try FileManager.default.createDirectory(atPath: there, withIntermediateDirectories: true)

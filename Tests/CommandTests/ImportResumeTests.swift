@@ -53,8 +53,10 @@ struct ImportResumeTests {
     let isNamed = FileManager.default.fileExists(atPath: store)
     let canResume = try folder.run("godwit", ["status", store, "--check"]).code == 75
     guard canResume || !isNamed else { return }
-    let next = try folder.run("godwit", canResume && moment % 2 == 0 ? ["resume", store] : words)
-    #expect(next.code == 10, "\(moment): \(next)")
+    // Of one that is over, the folder alone may be left, which says no more than that.
+    let isLeft = isNamed && !FileManager.default.fileExists(atPath: scratch + "/.import.godwit/plan.json")
+    let next = try folder.run("godwit", canResume && (isLeft || moment % 2 == 0) ? ["resume", store] : words)
+    #expect(next.code == (isLeft ? 0 : 10), "\(moment): \(next)")
     #expect(!FileManager.default.fileExists(atPath: scratch), "\(moment)")
   }
 

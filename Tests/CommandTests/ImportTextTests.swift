@@ -165,7 +165,6 @@ struct ImportTextTests {
       try imports.write("b.jsonl", #"{"entity":"Tag","key":1}"#)
     )
     try imports.expectFault([first, second], [second, "line 1: two objects have the key 1, as in line 2 of \(first)"])
-    try imports.expectFault([first, first], [first, "lines 2 and 2"])
   }
 
   @Test("Eight digits are neither day nor seconds; numbers are decimal; JSON has no zeros before a number")

@@ -70,7 +70,7 @@ struct MappingCommandTests {
       return path
     }
     let drafted = try folder.run("godwit", ["mapping", "init"] + stores)
-    #expect(drafted.output.hasPrefix("# From the model of Library 1.sqlite to the model of Library 2.sqlite."))
+    #expect(drafted.output.hasPrefix("# From Library 1.sqlite's own model to Library 2.sqlite's own model."))
     let mapping = try write(drafted.output, "Stores.yaml")
     #expect(try folder.run("godwit", ["mapping", "check", mapping, "--models"] + stores).code == 0)
   }

@@ -127,6 +127,24 @@ struct MetadataCommandTests {
     #expect(try ExampleFolder.rows(copy, "PRAGMA journal_mode") == ["[journal_mode:\"wal\"]"])
   }
 
+  @Test(
+    "A store in WAL mode that the user may only read is refused for its permissions",
+    .enabled(
+      if: geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0, "only root can take a permission from another user"))
+  func onlyRead() throws {
+    try DatabaseQueue(path: store).writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+    for (path, mode) in [(folder.path, 0o755), (store, 0o644)] { #expect(chmod(path, mode_t(mode)) == 0) }
+    let nobody = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    let words = ["metadata", store, "set", "app", "1"]
+    try expectRefusal(
+      20, ["this user may only read it", "permissions", "nothing was written"], words, in: folder, program: "godwit",
+      launcher: nobody)
+    #expect(chmod(store, 0o666) == 0)
+    try expectRefusal(
+      20, ["the store cannot be written", "permissions of the store and of its folder"], words, in: folder,
+      program: "godwit", launcher: nobody)
+  }
+
   @Test("A reader in a transaction, a foreign trigger, and an interrupted migration keep the metadata as it is")
   func kept() throws {
     let queue = try DatabaseQueue(path: store)

@@ -67,6 +67,41 @@ struct OrderCommandTests {
     return bundle
   }
 
+  /// The names of versions of a model; an attribute changes from a text to a date, which nothing says how to do.
+  private func changed(_ folder: CommandFolder, _ names: [String]) throws -> (models: String, store: String) {
+    let (models, store) = (folder.newPath("Wed.xcdatamodeld"), folder.file("Wed.sqlite"))
+    for (number, name) in names.enumerated() {
+      let path = "\(models)/\(name).xcdatamodel"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      try """
+      <model type="com.apple.IDECoreDataModeler.DataModel"><entity name="Lamp"><attribute name="lit" optional="YES" \
+      attributeType="\(number == 0 ? "String" : "Date")"/>\(number == 2 ? "<attribute name=\"more\" optional=\"YES\" attributeType=\"String\"/>" : "")\
+      </entity></model>
+      """.write(toFile: path + "/contents", atomically: false, encoding: .utf8)
+    }
+    let words = ["sample", models, "--version", names[0], "--rows", "20", "--output", store]
+    #expect(try folder.run("godwit", words).code == 0)
+    return (models, store)
+  }
+
+  @Test("Where a step cannot be inferred, the message has the command that begins its mapping file", arguments: [2, 3])
+  func noPath(count: Int) throws {
+    let folder = try CommandFolder()
+    let (models, store) = try changed(folder, ["Wed 1", "Wed 2", "Wed 3"].dropLast(3 - count))
+    let words = ["plan", store, "--models", models]
+    let refused = try folder.run("godwit", words)
+    #expect(refused.code == 20 && refused.error.contains("no path leads from Wed 1 to Wed \(count)"), "\(refused)")
+    // The order that is listed is advised to nobody, and of two versions there is no other one.
+    #expect(!refused.error.contains("--versions '") && !refused.error.contains("--history"), "\(refused)")
+    #expect(refused.error.contains("give that with --versions") == (count == 3), "\(refused)")
+    let begin = try #require(refused.error.firstMatch(of: /`(godwit mapping init [^`]*)`/)?.1)
+    let file = folder.newPath("Step.yaml")
+    let drafted = try folder.paste("\(begin) > \(file)")
+    #expect(drafted.code == 0, "\(drafted)")
+    let checked = try folder.run("godwit", ["mapping", "check", file, "--models", models])
+    #expect(checked.output.contains("Wed 1 to Wed 2") && checked.output.contains("to decide"), "\(checked)")
+  }
+
   @Test("Xcode's first version comes first; the command that a message names leads back to it")
   func back() throws {
     let folder = try CommandFolder()

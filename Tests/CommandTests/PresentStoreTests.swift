@@ -70,6 +70,25 @@ import Testing
     let html = try String(contentsOfFile: page, encoding: .utf8)
     #expect(html.contains("<header class=\"rolled-back\"><p class=\"badge\">rolled back</p>"), "\(html.prefix(9000))")
     #expect(html.contains("sqlite: rolled back</title>") && html.contains(wanted))
+    #expect(found.text.contains("after the migration; bytes are estimated") && !found.text.contains(" and now"))
+    // Only the command sets a store aside, and takes the backup's name away.
+    #expect(found.report.backup == (byCommand ? nil : backup) && (found.report.setAside != nil) == byCommand)
+    #expect(found.text.contains("Nothing is left to do") != byCommand, "\(found.text)")
+  }
+
+  @Test("The report names the store that a rollback set aside, and the command that removes it")
+  func setAside() throws {
+    let folder = try CommandFolder()
+    let store = try migrated(folder)
+    #expect(try folder.run("godwit", ["rollback", store]).code == 0)
+    let found = try report(folder, store)
+    let aside = try #require(found.report.setAside)
+    #expect(
+      aside.hasPrefix("\(store).rolled-back-") && found.text.contains("is set aside as \(aside); `"), "\(found.text)")
+    let advised = try #require(found.text.firstMatch(of: #/`([a-z-]+ clean [^`]+)`/#))
+    #expect(try folder.paste(String(advised.1)).code == 0, "\(advised.1)")
+    #expect(!FileManager.default.fileExists(atPath: aside) && FileManager.default.fileExists(atPath: store))
+    #expect(try report(folder, store).text.contains("Nothing is left to do"))
   }
 
   @Test("A rollback to the same version is no write: the old store is known by its bytes")

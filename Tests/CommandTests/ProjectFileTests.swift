@@ -148,8 +148,21 @@ struct ProjectFileTests {
     "What is no key or no value is one error with its line",
     arguments: [
       ("modles: App\n", "line 1: the file has no key modles, did you mean models? Allowed are app, bundle, models"),
-      ("memory: much\n", "line 1: memory: The value 'much' is invalid for '--memory <size>'. Correct the file"),
-      ("\nverify: fastest\n", "line 2: verify: The value 'fastest' is invalid"),
+      (
+        "memory: much\n",
+        "line 1: memory: The value 'much' is invalid for '--memory <size>': a size is written as 256M or 1G. Correct the file"
+      ),
+      (
+        "\nverify: fastest\n",
+        "line 2: verify: The value 'fastest' is invalid for '--verify <mode>'. Please provide one of 'fast', 'full', "
+          + "'sqlite' or 'none' ('none' only in a file that --config names). Correct the file;"
+      ),
+      ("reject-values: true\nmax-rejects: 5\n", "line 1: reject-values counts only in a file that you name"),
+      ("memory: 64M\nworkers: many\n", "line 2: workers: The value 'many' is invalid for '--workers <count>'. Correct"),
+      (
+        "models: App\n\nbundle: Library\n",
+        "line 3: bundle: it names a model of an application, and the file has no key app"
+      ),
       ("no-fuse: maybe\n", "line 1: no-fuse has to be true or false"),
       ("memory: [1, 2]\n", "line 1: memory has to be a text"),
       ("- a\n", "line 1: the file has to be keys and values"),

@@ -49,6 +49,8 @@ import Testing
   func agrees(mode: String) throws {
     let text = try verify(store, against + ["--verify", mode])
     #expect(text.code == 0 && text.output.contains("rows are equal to those that the migration gives"), "\(text)")
+    // More than the rows of entities and links.
+    #expect(text.output.contains(" tables, with those of Core Data itself, as Z_METADATA"), "\(text)")
     let alone = try verify(store, ["--verify", mode, "--json"])
     let found = try #require(try JSONSerialization.jsonObject(with: Data(alone.output.utf8)) as? [String: Any])
     #expect(alone.code == 0 && found["format"] as? Int == 1, "\(alone)")
@@ -215,6 +217,8 @@ import Testing
   func files() throws {
     let whole = try folder.run("godwit", ["verify", store, "--models", models, "--against", source])
     #expect(whole.code == 0 && whole.output.contains("files outside the store: 1, 1 of them shared with"), "\(whole)")
+    // Without a source nothing is shared with one.
+    #expect(try folder.run("godwit", ["verify", store]).output.contains("  files outside the store: 1\n"))
     let file = ExternalDataFolder(store: store).files + "/" + Self.file
     try FileManager.default.removeItem(atPath: file)
     let lost = try folder.run("godwit", ["verify", store])

@@ -1,6 +1,7 @@
 import CoreDataModel
 import Foundation
 import MappingModels
+import Migrations
 import RunSupport
 import Streams
 
@@ -35,12 +36,19 @@ package struct Application: Sendable {
     package var path: String
     /// Why it cannot be compiled; nil if it can.
     package var obstacle: String?
+
+    /// Swift's classes may stand in mapping models with their module.
+    static func short(_ name: String) -> String { name.split(separator: ".").last.map(String.init) ?? name }
   }
 
   /// A file that looks like one of these, and cannot be read.
   package struct Problem: Sendable, Equatable {
     package var place: String
     package var reason: String
+    /// What to do about it, if that is known.
+    package var hint: String?
+    /// What can be told of a mapping model.
+    package var mapping: UnreadMapping?
   }
 
   /// As it was named.
@@ -70,10 +78,19 @@ package struct Application: Sendable {
       files.mappings.filter { $0.hasSuffix(".xcmappingmodel") } + files.mappings.filter { $0.hasSuffix(".cdm") }
     for path in mappings + files.texts.filter(MappingModelReader.isMappingFile) { addMapping(path) }
     self.mappings.sort { $0.place.utf8.lexicographicallyPrecedes($1.place.utf8) }
-    policies = PolicySource.find(in: files.swift + files.objectiveC).map {
-      Policy(
-        name: $0.name, place: "\(place(of: $0.path)):\($0.line)", path: $0.path, obstacle: $0.obstacle)
-    }
+    // Types for Godwit's own protocol are policies of this application if a mapping model names them.
+    let named = Set(self.mappings.flatMap { $0.model.entityMappings.compactMap(\.policyClassName).map(Policy.short) })
+    policies = PolicySource.find(in: files.swift + files.objectiveC).filter { !$0.isOwn || named.contains($0.name) }
+      .map {
+        Policy(name: $0.name, place: "\(place(of: $0.path)):\($0.line)", path: $0.path, obstacle: $0.obstacle)
+      }
+  }
+
+  /// The folder that places are in, as a person can name it.
+  package var folder: String {
+    guard isInPlace, root != URL(fileURLWithPath: path).standardizedFileURL.path else { return path }
+    let parent = (path as NSString).deletingLastPathComponent
+    return parent.isEmpty ? "." : parent
   }
 
   /// Whether its files are where commands can name them, and not unpacked for this process.
@@ -113,17 +130,24 @@ package struct Application: Sendable {
   }
 
   /// A path as messages name it: in the application.
-  private func place(of path: String) -> String {
+  package func place(of path: String) -> String {
     path == root
       ? FilePaths.name(of: self.path)
       : path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : FilePaths.name(of: path)
   }
 
-  private mutating func note(_ error: any Error, _ path: String) {
-    var error = BatchError(wrapping: error).withoutAdvice
-    error.path = error.path.map(place)
+  private mutating func note(_ error: any Error, _ path: String, isMapping: Bool = false) {
+    var error = BatchError(wrapping: error).withoutEffect
+    let place = place(of: path)
+    // What lies in a folder that is one document is named from there.
+    error.path = error.path.map(self.place).flatMap { inner in
+      inner == place ? nil : inner.hasPrefix(place + "/") ? String(inner.dropFirst(place.count + 1)) : inner
+    }
+    let reason = "\(error.withoutAdvice)"
     problems.append(
-      Problem(place: place(of: path), reason: error.path == place(of: path) ? error.message : "\(error)"))
+      Problem(
+        place: place, reason: reason, hint: isMapping ? nil : error.hint,
+        mapping: isMapping ? UnreadMapping(path: path, place: place, reason: reason) : nil))
   }
 
   private mutating func addModel(_ path: String) {
@@ -166,6 +190,6 @@ package struct Application: Sendable {
         guard isWritten || !mappings.contains(where: { $0.isTwin(of: mapping) }) else { continue }
         mappings.append(mapping)
       }
-    } catch { note(error, path) }
+    } catch { note(error, path, isMapping: true) }
   }
 }

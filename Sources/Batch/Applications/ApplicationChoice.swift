@@ -11,6 +11,10 @@ package struct ApplicationChoice: Sendable {
   package var mappings: [String]
   /// What was found, and what of it was taken: a sentence for a person.
   package var note: String
+  /// Mapping models that cannot be read, and may be for a step of the model.
+  package var unread: UnreadMappings
+  /// Paths of mapping models for which those that were named stand in, if commands can name them.
+  package var replaced: [String]
 }
 
 /// What tells the models of an application apart, if they do not fit a store by themselves.
@@ -19,6 +23,8 @@ package struct ApplicationQuestion {
   package var store: String?
   /// The store's entity hashes.
   package var hashes: [String: [UInt8]]?
+  /// The model that the store carries, which tells most about versions that are near.
+  package var own: @Sendable () -> ManagedObjectModel? = { nil }
   /// The model that a person named, by its name or its path in the application.
   package var bundle: String?
   /// Mapping models that were named besides: they stand in for the application's.
@@ -49,8 +55,13 @@ extension Application {
     let taken = steps.used.filter { mappings[$0].model.destination == nil }
     return ApplicationChoice(
       models: model.paths, mappings: taken.map { mappings[$0].path },
-      note: note(model, why: why, taken: taken, replaced: steps.replaced))
+      note: note(model, why: why, taken: taken, replaced: steps.replaced),
+      unread: UnreadMappings(unread(for: model), of: path, standIns: question.mappings + written),
+      replaced: isInPlace ? steps.replaced.map { mappings[$0].path } : [])
   }
+
+  /// What people wrote for this program stands in for Xcode's.
+  private var written: [MappingModel] { mappings.filter(\.isWritten).map(\.model) }
 
   /// The models that a person means where any version may be looked for: all, or the one that was named.
   package func models(named bundle: String?, command: @escaping @Sendable (String) -> String) throws -> [Model] {
@@ -59,11 +70,19 @@ extension Application {
     return [try named(bundle, command: command)]
   }
 
-  private var nothing: BatchError {
-    let reasons = problems.map { "\($0.place): \($0.reason)" }.joined(separator: "; ")
+  /// The error for an application without a model: with what was looked for, or with what cannot be read.
+  package var nothing: BatchError {
+    let damaged = problems.filter { $0.mapping == nil }
+    let reasons = damaged.map { "\($0.place): \($0.reason)" }.joined(separator: "; ")
     return BatchError(
-      .noModel, "no data model is in this \(kind)" + (reasons.isEmpty ? "" : "; not read: \(reasons)"),
-      hint: "Name the application's models with --models", effect: .nothingWritten, path: path)
+      .noModel,
+      reasons.isEmpty
+        ? "no data model is in this \(kind): no .xcdatamodeld, .xcdatamodel, .momd or .mom, and no class with @Model"
+        : "no data model of this \(kind) can be read: \(reasons)",
+      hint: reasons.isEmpty
+        ? "Name the folder that has the application's sources, or its .app, .ipa or .xcarchive"
+        : damaged.compactMap(\.hint).first ?? "Put a sound copy in its place",
+      effect: .nothingWritten, path: path)
   }
 
   private func model(_ question: ApplicationQuestion) throws -> (model: Model, why: String) {
@@ -110,8 +129,9 @@ extension Application {
     let akin = models.filter { model in
       model.bundle.versions.contains { version in version.entities.contains { hashes[$0.name] != nil } }
     }
+    let own = akin.isEmpty ? nil : question.own()
     let near = akin.map { model -> String in
-      let nearest = ModelLibrary(bundles: [model.bundle]).nearest(to: hashes)
+      let nearest = ModelLibrary(bundles: [model.bundle]).nearest(to: hashes, like: own)
       return "\(model.place)\(nearest.map { ", nearest \($0.model.name)" } ?? "")"
     }
     let what = "no model of the \(kind) fits the store\(question.store.map { " \($0)" } ?? "")"

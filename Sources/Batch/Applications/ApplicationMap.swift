@@ -27,9 +27,11 @@ package struct ApplicationMap: Sendable, Encodable {
   package struct Step: Sendable, Encodable {
     package var from: String
     package var to: String
-    /// `equal`, `mapped`, `inferred` or `none`.
+    /// `equal`, `mapped`, `inferred`, `none`, or `unread` if its mapping model cannot be read.
     package var way: String
     package var mappings: [Mapping]
+    /// Mapping models that cannot be read, and that may be for the step.
+    package var unread: [String] = []
     /// Why the step cannot be inferred.
     package var reasons: [String]
   }
@@ -40,6 +42,8 @@ package struct ApplicationMap: Sendable, Encodable {
     /// Where the same versions are once more.
     package var copies: [String]
     package var currentVersion: String?
+    /// What is wrong with it; nil for nothing.
+    package var problem: String?
     package var versions: [String]
     package var steps: [Step]
   }
@@ -74,6 +78,11 @@ package struct ApplicationMap: Sendable, Encodable {
   package var policies: [Policy]
   package var problems: [Problem]
 
+  /// Whether nothing of Core Data or SwiftData was found.
+  package var isEmpty: Bool {
+    models.isEmpty && unusedMappings.isEmpty && policies.isEmpty && problems.isEmpty
+  }
+
   /// `known` are the names of the policies that this program has.
   package init(_ application: Application, known: [String]) {
     (path, kind) = (application.path, application.kind)
@@ -91,7 +100,9 @@ package struct ApplicationMap: Sendable, Encodable {
         name: $0.name, source: $0.place, isAvailable: known.contains($0.name), isNamed: named.contains($0.name),
         obstacle: $0.obstacle)
     }
-    problems = application.problems.map { Problem(path: $0.place, reason: $0.reason) }
+    problems = application.problems.map {
+      Problem(path: $0.place, reason: $0.reason + ($0.hint.map { ". " + $0 } ?? ""))
+    }
   }
 
   private static func model(
@@ -115,10 +126,27 @@ package struct ApplicationMap: Sendable, Encodable {
     let order = Dictionary(versions.enumerated().map { ($1, $0) }) { first, _ in first }
     return Model(
       name: application.name(of: model), path: model.place, copies: model.copies,
-      currentVersion: model.bundle.currentVersion, versions: versions,
-      steps: (others + mapped).sorted {
+      currentVersion: model.bundle.currentVersion, problem: model.bundle.lostVersion, versions: versions,
+      steps: unread(others + mapped, model, of: application).sorted {
         (order[$0.from] ?? 0, order[$0.to] ?? 0) < (order[$1.from] ?? 0, order[$1.to] ?? 0)
       })
+  }
+
+  /// The steps with the mapping models that may be for them and cannot be read, where nothing stands in for these.
+  private static func unread(_ steps: [Step], _ model: Application.Model, of application: Application) -> [Step] {
+    let unread = application.unread(for: model).map { (place: $0.place, reach: Application.reach($0, model)) }
+    guard !unread.isEmpty else { return steps }
+    let versions = model.bundle.versions.map(\.name)
+    let written = Set(application.mappings.filter(\.isWritten).map(\.place))
+    return steps.map { step in
+      guard step.way != "equal", !step.mappings.contains(where: { written.contains($0.path) }),
+        let source = versions.firstIndex(of: step.from), let destination = versions.firstIndex(of: step.to)
+      else { return step }
+      var step = step
+      step.unread = unread.filter { $0.reach.holds(.init(source: source, destination: destination)) }.map(\.place)
+      if step.mappings.isEmpty, !step.unread.isEmpty { (step.way, step.reasons) = ("unread", []) }
+      return step
+    }
   }
 }
 
@@ -127,7 +155,7 @@ extension Application {
   fileprivate func policies(of mapping: MappingModel, known: Set<String>) -> [ApplicationMap.NeededPolicy] {
     mapping.entityMappings.compactMap { entity in
       guard entity.rules == nil, let name = entity.policyClassName else { return nil }
-      let short = name.split(separator: ".").last.map(String.init) ?? name
+      let short = Application.Policy.short(name)
       let source = policies.first { $0.name == short }
       return ApplicationMap.NeededPolicy(
         name: short, entityMapping: entity.name, source: source?.place,

@@ -28,23 +28,26 @@ package enum UnpackedArchive {
     let archive = try ZipArchive(path: path)
     defer { archive.close() }
     let wanted = archive.entries.filter { !$0.isFolder && kind($0) != nil }
-    try check(wanted, path)
-    let folder = UnfinishedFiles.temporaryPath("app")
-    UnfinishedFiles.add(folder)
+    try check(wanted, links: archive.entries.filter(\.isLink).map(\.name), path)
+    var made: String?
     do {
-      try LocalFileSystem().makeDirectory(folder)
+      let folder = try UnfinishedFiles.makeFolder("app", in: LocalFileSystem())
+      made = folder
       for entry in wanted {
         let limit = kind(entry) == .text ? mostBytesOfText : mostBytesOfFile
         try write(try archive.contents(of: entry, limit: limit), to: entry.name, in: folder)
       }
+      return folder
     } catch {
-      UnfinishedFiles.remove(folder, LocalFileSystem())
+      if let made {
+        UnfinishedFiles.remove(made, LocalFileSystem())
+        UnfinishedFiles.forget(made)
+      }
       guard let error = error as? StreamsError else { throw error }
       throw BatchError(
         .failed, "the models of the archive cannot be unpacked",
         hint: "Set TMPDIR to a folder that can be written", effect: .nothingWritten, path: path, cause: error)
     }
-    return folder
   }
 
   private enum Kind { case model, text }
@@ -56,7 +59,13 @@ package enum UnpackedArchive {
     return ["yaml", "yml"].contains(last) && entry.size <= mostBytesOfText ? .text : nil
   }
 
-  private static func check(_ entries: [ZipEntry], _ path: String) throws {
+  /// Whether a path is that of a folder that is one document.
+  private static func isPackage(_ name: String) -> Bool {
+    packages.contains(name.trimmed.split(separator: ".").last.map(String.init) ?? "")
+  }
+
+  /// `links` are the symbolic links of the archive: nothing that is taken lies below one.
+  private static func check(_ entries: [ZipEntry], links: [String], _ path: String) throws {
     func refusal(_ message: String) -> BatchError {
       BatchError(
         .badModel, message, hint: "Get the archive again, or unpack what you trust and name that folder",
@@ -64,9 +73,9 @@ package enum UnpackedArchive {
     }
     var (names, folders, total) = (Set<String>(), Set<String>(), 0)
     for entry in entries {
-      let parts = entry.name.split(separator: "/")
+      let parts = entry.name.trimmed.split(separator: "/")
       for count in 1..<max(1, parts.count) { folders.insert(parts.prefix(count).joined(separator: "/")) }
-      guard names.insert(entry.name).inserted else {
+      guard names.insert(entry.name.trimmed).inserted else {
         throw refusal("the file \(entry.name) is in this zip archive twice")
       }
       total += min(entry.size, mostBytes)
@@ -74,6 +83,9 @@ package enum UnpackedArchive {
         throw refusal(
           "the models of this zip archive are more than \(mostBytes >> 20) MiB or \(mostFiles.grouped) files")
       }
+    }
+    if let link = links.first(where: { folders.contains($0.trimmed) || isPackage($0) }) {
+      throw refusal("the file \(link) of this zip archive is not read: it is a symbolic link in the place of a folder")
     }
     guard let both = names.first(where: folders.contains) else { return }
     throw refusal("\(both) is a file and a folder in this zip archive")
@@ -92,4 +104,9 @@ package enum UnpackedArchive {
     defer { file.close() }
     try bytes.withUnsafeBytes { try file.write($0, at: 0) }
   }
+}
+
+extension String {
+  /// As paths are compared: without parts that lead nowhere.
+  fileprivate var trimmed: String { split(separator: "/").filter { $0 != "." }.joined(separator: "/") }
 }

@@ -62,9 +62,13 @@ package enum XMLFile {
       error.message += " (line \(line))"
       throw error
     }
-    guard whole, adapter.failure == nil else {
-      throw BatchError(code, "the XML is damaged at line \(line)", path: path, cause: adapter.failure)
-    }
+    guard whole, adapter.failure == nil else { throw BatchError(code, damage(of: data, at: line), path: path) }
+  }
+
+  /// The parser's own errors are numbers.
+  private static func damage(of data: Data, at line: Int) -> String {
+    let lines = data.count { $0 == UInt8(ascii: "\n") } + (data.last == UInt8(ascii: "\n") ? 0 : 1)
+    return "the XML is damaged at line \(line)" + (line < lines ? "" : ", its last one: it may be cut off")
   }
 
   /// Turns the parser's calls into throwing ones and keeps the first error.

@@ -32,6 +32,12 @@ public struct ModelBundle: Sendable, Equatable {
     self.versions = versions
     self.currentVersion = currentVersion
   }
+
+  /// What is wrong if the current version is none of the versions; nil if it is one, or if no file names one.
+  package var lostVersion: String? {
+    guard let currentVersion, !versions.contains(where: { $0.name == currentVersion }) else { return nil }
+    return "the current version \(currentVersion) is not in the model"
+  }
 }
 
 /// Reads the data models that Xcode writes, sources and compiled ones.
@@ -120,9 +126,10 @@ public enum ModelReader {
     do {
       return try PropertyListDecoder().decode(CurrentVersion.self, from: data).name.map(PackageFolders.stem)
     } catch {
+      // What Foundation says of it is for programmers.
       throw BatchError(
-        .badModel, "the file that names the current version is damaged", hint: "Choose the current version in Xcode",
-        path: path, cause: error)
+        .badModel, "the file that names the current version is no property list",
+        hint: "Choose the current version in Xcode", path: path)
     }
   }
 }

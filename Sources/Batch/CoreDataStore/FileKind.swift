@@ -90,7 +90,7 @@ package enum FileKind {
 
   /// What becomes of an XML store; how an SQLite store is made of it follows.
   package static let xmlHint =
-    "`inspect` and `export` read it as it is; for all else make an SQLite store of it first"
+    "`inspect`, `export` and `sample --limit` read it as it is; for all else make an SQLite store of it first"
   /// The way, where nobody knows its models.
   package static let xmlWay =
     "`migrate`, its models behind --models (the application's .xcdatamodeld, .momd or .mom), and a new path behind --output"

@@ -35,7 +35,7 @@ package struct JoinBinder {
     return try joins.enumerated().map { position, join in
       if let found = bound[position] { return found }
       throw claim.error(
-        "lacks table \(join.name) with columns \(join.columns.joined(separator: ", ")) for \(join.relationship)",
+        "has no table \(join.name) with columns \(join.columns.joined(separator: ", ")) for \(join.relationship)",
         entity: join.relationship.entity)
     }
   }

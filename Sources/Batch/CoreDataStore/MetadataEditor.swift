@@ -106,6 +106,13 @@ final class MetadataConnection {
       throw BatchError(.refused, "SQLite cannot open the store (error \(code))", effect: .nothingWritten, path: path)
     }
     handle = opened
+    // SQLite opens what it may not write for reading, and fails much later with an error of the disk.
+    guard sqlite3_db_readonly(handle, "main") == 0 else {
+      throw BatchError(
+        .refused, "the store cannot be written: this user may only read it",
+        hint: "Check the permissions of the store and of its folder, or change a copy", effect: .nothingWritten,
+        path: path)
+    }
     try GuardedConnection.harden(handle, path: path)
   }
 
@@ -154,6 +161,10 @@ final class MetadataConnection {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return BatchError(
         .badStore, "SQLite finds the store damaged: \(message)", hint: "Restore it from a backup", path: path)
+    case SQLITE_IOERR:
+      return BatchError(
+        .failed, "\(message); the store is as it was",
+        hint: "Check the disk, and the permissions of the store and of its folder", path: path)
     default: return BatchError(.failed, "\(message); the store is as it was", path: path)
     }
   }

@@ -136,6 +136,14 @@ extension RawSchema {
     if let table = (tables + others).first(where: { NameOrder.folded($0.schema.name) == wanted }) {
       return (table, nil)
     }
+    if let own = StoreLayout.fixedTables.first(where: { NameOrder.folded($0.name) == wanted })?.name,
+      reader.schema.table(own) != nil
+    {
+      throw BatchError(
+        .refused, "the table \(own) is Core Data's own bookkeeping, and is not exported",
+        hint: "\(ProgramName.command("inspect", reader.path)) shows the entities and the model, and "
+          + "\(ProgramName.command("metadata", reader.path)) the metadata", path: reader.path)
+    }
     let names = Set(entities.values).sorted(by: NameOrder.codeUnits)
     throw BatchError(
       .refused, "the store has no entity or table \(name)\(NearName.question(name, in: names))",

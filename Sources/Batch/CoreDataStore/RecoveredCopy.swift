@@ -27,8 +27,10 @@ package final class RecoveredCopy: Sendable {
       return nil
     }
     self.fileSystem = fileSystem
-    self.folder = folder ?? UnfinishedFiles.temporaryPath("recovery")
-    if folder == nil { UnfinishedFiles.add(self.folder) }
+    do { self.folder = try folder ?? UnfinishedFiles.makeFolder("recovery", in: fileSystem) } catch {
+      source.close()
+      throw error
+    }
     self.path = FilePaths.join(self.folder, "store.sqlite")
     do {
       try copy(path)

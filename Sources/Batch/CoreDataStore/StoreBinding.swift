@@ -79,7 +79,7 @@ public struct StoreBinding: Sendable {
 
   private static func bind(_ table: EntityTable, schema: StoreSchema, claim: StoreClaim) throws -> Table {
     guard let found = schema.table(table.name) else {
-      throw claim.error("lacks table \(table.name)", entity: table.rootEntity)
+      throw claim.error("has no table \(table.name)", entity: table.rootEntity)
     }
     guard !found.isWithoutRowid else {
       throw claim.error("has table \(table.name) without rowids, which Core Data never makes", entity: table.rootEntity)
@@ -87,7 +87,7 @@ public struct StoreBinding: Sendable {
     let positions = try table.columns.map { column in
       if let position = found.position(of: column.name) { return position }
       if let position = renumbered(column, found, claimed: table) { return position }
-      throw claim.error("has table \(table.name), but without column \(column.name)", entity: table.rootEntity)
+      throw claim.error("has no column \(column.name) in table \(table.name)", entity: table.rootEntity)
     }
     return Table(layout: table, schema: found, positions: positions)
   }
@@ -146,9 +146,10 @@ package struct StoreClaim {
   }
 
   func error(_ what: String, entity: String) -> BatchError {
-    BatchError(
-      .badStore, "the store's metadata claims model \(modelName), but it \(what)",
-      hint: "Its -wal file may be lost, or the file may come from another version of the application", path: path,
+    let raw = path.map { ". \(ProgramName.command("export", "--raw", $0)) reads its tables as they are" } ?? ""
+    return BatchError(
+      .badStore, "the store's metadata claims model \(modelName), but the store \(what)",
+      hint: "Its -wal file may be lost, or the file may come from another version of the application\(raw)", path: path,
       entity: entity)
   }
 }

@@ -145,15 +145,15 @@ package struct Inference {
     }
     let new = destination.relationships(of: name).filter { !$0.isTransient }
     let old = origin.map { source.relationships(of: $0).filter { !$0.isTransient } } ?? []
-    let match = RenamingMatch(
-      source: old.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
-      destination: new.map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
+    let match = relationshipMatch(from: origin, to: name)
     report(match, name)
     for relationship in new {
       // Where the objects at the other end go with their entity, their links go with them: the relationship is a new
       // one.
-      let from = match.pairs[relationship.name].flatMap { pair in old.first { $0.name == pair } }
+      let from =
+        match.pairs[relationship.name].flatMap { pair in old.first { $0.name == pair } }
         .flatMap { heirs[$0.destinationEntity] == nil ? nil : $0 }
+        ?? self.origin(ofNew: relationship, entity: origin, match)
       if let from { check(relationship, from, entity: name) }
       var expression: Expression?
       if let from, from.name != relationship.name {

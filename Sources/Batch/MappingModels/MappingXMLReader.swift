@@ -25,6 +25,13 @@ final class MappingXMLReader: XMLEvents {
     return reader
   }
 
+  /// What can be read of a file that is damaged.
+  static func readable(_ path: String) -> MappingXMLReader {
+    let reader = MappingXMLReader()
+    try? XMLFile.parse(path, code: .badMapping, into: reader)
+    return reader
+  }
+
   func start(_ element: String, _ attributes: [String: String]) throws {
     let parent = open.last
     open.append(element)

@@ -17,11 +17,21 @@ package struct NewFile {
 
   /// Throws `refused` if the path is taken, or a name that belongs to it.
   package func refuseTaken(_ companions: [String] = []) throws {
-    for name in [path] + companions.map({ path + $0 }) where try fileSystem.statusOfName(name) != nil {
+    for name in [path] + companions.map({ path + $0 }) {
+      guard let status = try fileSystem.statusOfName(name) else { continue }
+      guard status.isRegularFile || status.isSymbolicLink || status.isDirectory else {
+        throw BatchError(
+          .refused, "the output is no file, but a device, a pipe or a socket", hint: "Choose another path",
+          effect: .nothingWritten, path: name)
+      }
       throw BatchError(
-        .refused, "the output exists already", hint: "Choose another path, or remove the file",
+        .refused, "the output exists already", hint: "Choose another path, or remove the \(Self.kind(status))",
         effect: .nothingWritten, path: name)
     }
+  }
+
+  private static func kind(_ status: FileStatus) -> String {
+    status.isDirectory ? "folder" : status.isSymbolicLink ? "link" : "file"
   }
 
   /// Builds the file and gives it its name, durably. `body` writes the file at ``working`` and makes it durable.

@@ -40,11 +40,16 @@ package struct ProgressEstimate: Sendable, Equatable {
 
   private(set) var entries: [Entry] = []
   private var current: Int?
+  /// The fraction that a process before has shown last: this one goes on from there.
+  package var shownBefore: Double?
+  /// How much of the work was done when this process began with it.
+  private var doneAtBegin: Double?
   /// Without an estimate nothing is done, but at the end everything is.
   private var isFinished = false
 
   /// Parts in the order in which they come; without an estimate yet.
-  package init(steps: Int = 1) {
+  package init(steps: Int = 1, shownBefore: Double? = nil) {
+    self.shownBefore = shownBefore
     for step in 0..<max(0, steps) { entries += [Entry(.rows(step: step + 1)), Entry(.changes(step: step + 1))] }
     entries += [Entry(.indexes), Entry(.proof)]
   }
@@ -67,6 +72,7 @@ package struct ProgressEstimate: Sendable, Equatable {
     if index != current { begin(index, at: seconds, from: fraction) }
     entries[index].done = max(entries[index].done, entries[index].work * min(1, max(0, fraction)))
     entries[index].seconds = entries[index].seconds(at: seconds)
+    doneAtBegin = doneAtBegin ?? done
   }
 
   private mutating func begin(_ index: Int, at seconds: Double, from fraction: Double) {
@@ -110,6 +116,13 @@ package struct ProgressEstimate: Sendable, Equatable {
 
   /// Done, from 0 to 1. It may go back when more turns out to be left than was estimated.
   var fraction: Double {
+    let shown = min(shownBefore ?? 0, 0.99)
+    guard !isFinished, let begin = doneAtBegin, begin < shown else { return done }
+    // Of the steps that are finished, it is not known any more what they were estimated to take.
+    return shown + (1 - shown) * max(0, done - begin) / (1 - begin)
+  }
+
+  private var done: Double {
     let total = entries.reduce(0) { $0 + $1.work }
     return isFinished ? 1 : total > 0 ? entries.reduce(0) { $0 + $1.done } / total : 0
   }

@@ -19,18 +19,27 @@ package enum UnfinishedFiles {
   package static func add(_ path: String) { _ = paths.withLock { $0.insert(path) } }
 
   /// Somebody else has removed it, or it is finished.
-  package static func forget(_ path: String) { _ = paths.withLock { $0.remove(path) } }
+  package static func forget(_ path: String) {
+    _ = paths.withLock { $0.remove(path) }
+    TemporaryFolders.release(path)
+  }
 
   /// Makes a folder for temporary files, which is gone when the body ends. `purpose` is a part of its name.
   package static func withFolder<Result>(
     _ purpose: String, in fileSystem: any FileSystem, _ body: (String) throws -> Result
   ) throws -> Result {
-    let folder = temporaryPath(purpose)
-    return try keeping(folder) {
-      try fileSystem.makeDirectory(folder)
-      defer { remove(folder, fileSystem) }
-      return try body(folder)
+    let folder = try makeFolder(purpose, in: fileSystem)
+    defer {
+      remove(folder, fileSystem)
+      forget(folder)
     }
+    return try body(folder)
+  }
+
+  /// Makes a folder for temporary files, which is there until it is removed and forgotten. If the process is killed, the
+  /// next one that makes such a folder removes it.
+  package static func makeFolder(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
+    try TemporaryFolders.make(purpose, in: fileSystem)
   }
 
   /// A path in the temporary directory that nobody has.

@@ -39,13 +39,29 @@ package struct BlobReader {
 extension BlobReader {
   /// A value into a column of Parquet.
   func write(_ cell: ExportCell, to column: ParquetColumn) {
-    guard case .blob(let bytes) = cell, column.type == .text, !decodings.isEmpty else { return column.append(cell) }
+    guard case .blob(let bytes) = cell, column.type == .text, column.isMixed || !decodings.isEmpty else {
+      return column.append(cell)
+    }
     let text = ExportText(format: .csv, sink: { _ in })
     switch form(of: bytes) {
     case .json(let json): return json.withUnsafeBytes { column.append($0) }
     case .uuid: text.appendUUID(bytes)
     case .bytes: if !bytes.isEmpty { text.appendBase64(bytes) }
     }
+    text.take().withUnsafeBytes { column.append($0) }
+  }
+
+  /// A value into a column that holds several types as text.
+  func write(_ cell: ExportCell, as kind: ExportKind, toMixed column: ParquetColumn) {
+    switch (kind, cell) {
+    case (_, .null), (_, .text): return column.append(cell)
+    case (.uuid, .blob(let bytes)) where bytes.count == 16: break
+    case (_, .blob): return write(cell, to: column)
+    case (_, .integer), (_, .real): break
+    }
+    // None of these is a field that needs quotation marks.
+    let text = ExportText(format: .csv, sink: { _ in })
+    ExportValueWriter(text: text, externalSize: { _ in nil }, blobs: self).write(cell, as: kind)
     text.take().withUnsafeBytes { column.append($0) }
   }
 

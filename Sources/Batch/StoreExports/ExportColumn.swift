@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataStore
 import Migrations
 
-/// A column of a table of objects, as CSV and Parquet have it.
+/// A column of a table of objects, as CSV and Parquet have it. A name has one column, even if it is an attribute in one
+/// sub-entity and a relationship in another.
 struct ExportColumn {
   enum Content {
-    /// An attribute, or an element of a composite one.
-    case attribute
-    case relationship
+    /// What an object's entity has by that name: an attribute, an element of a composite one, or a relationship.
+    case value
     /// The entity of a to-one's object, if it may be a sub-entity.
     case entity
     /// The file beside the store that holds the value.
@@ -23,7 +23,7 @@ struct ExportColumn {
 
   var name: String {
     switch content {
-    case .attribute, .relationship: property
+    case .value: property
     case .entity: "\(property)@entity"
     case .externalFile: "\(property)@file"
     }
@@ -31,30 +31,35 @@ struct ExportColumn {
 }
 
 extension ExportPlanner {
-  /// The columns for an entity and its sub-entities: every property that one of them has, attributes first, by name.
+  /// The columns for an entity and its sub-entities: every property that one of them has, by name; first what is an
+  /// attribute in one of them.
   func columns(_ entities: [SourceEntity]) -> [ExportColumn] {
-    var attributes: [String: Bool] = [:]
-    var related: [String: Bool] = [:]
+    var (attributes, found): (Set<String>, [String: [ExportEntity.Content]]) = ([], [:])
     for entity in entities {
       for (path, description) in leaves(entity.name) {
-        guard case .attribute(_, let kind) = attribute(path, attribute: description, entity: entity) else { continue }
-        attributes[path] = attributes[path] == true || kind == .external
+        guard let content = attribute(path, attribute: description, entity: entity) else { continue }
+        attributes.insert(path)
+        found[path, default: []].append(content)
       }
       for description in relationships(entity.name) {
         guard let content = relationship(description.name, entity) else { continue }
-        if case .toOne(_, .some, _) = content { related[description.name] = true }
-        related[description.name] = related[description.name] ?? false
+        found[description.name, default: []].append(content)
       }
     }
-    let hasFiles = options.format == .parquet
-    return attributes.keys.sorted(by: NameOrder.codeUnits).flatMap { name in
-      [ExportColumn(property: name, content: .attribute)]
-        + (hasFiles && attributes[name] == true ? [ExportColumn(property: name, content: .externalFile)] : [])
+    let names = found.keys.sorted(by: NameOrder.codeUnits)
+    return (names.filter(attributes.contains) + names.filter { !attributes.contains($0) }).flatMap { name in
+      columns(name, found[name] ?? [])
     }
-      + related.keys.sorted(by: NameOrder.codeUnits).flatMap { name in
-        [ExportColumn(property: name, content: .relationship)]
-          + (related[name] == true ? [ExportColumn(property: name, content: .entity)] : [])
-      }
+  }
+
+  /// The columns for a name that has these kinds in the entities of a file.
+  private func columns(_ name: String, _ contents: [ExportEntity.Content]) -> [ExportColumn] {
+    let isExternal = contents.contains { if case .attribute(_, .external) = $0 { true } else { false } }
+    let hasEntity = contents.contains { if case .toOne(_, .some, _) = $0 { true } else { false } }
+    var columns = [ExportColumn(property: name, content: .value)]
+    if isExternal, options.format == .parquet { columns.append(.init(property: name, content: .externalFile)) }
+    if hasEntity { columns.append(.init(property: name, content: .entity)) }
+    return columns
   }
 
   /// The first line of CSV.
@@ -70,9 +75,10 @@ extension ExportPlanner {
     let parts = columns.map { column in
       let content: ExportEntity.Content? =
         switch column.content {
-        case .attribute: own[column.property].flatMap { attribute(column.property, attribute: $0, entity: entity) }
+        case .value:
+          own[column.property].flatMap { attribute(column.property, attribute: $0, entity: entity) }
+            ?? (mine.contains(column.property) ? relationship(column.property, entity) : nil)
         case .externalFile: own[column.property].flatMap { file(column.property, attribute: $0, entity: entity) }
-        case .relationship: mine.contains(column.property) ? relationship(column.property, entity) : nil
         case .entity: mine.contains(column.property) ? entityColumn(column.property, entity) : nil
         }
       return ExportEntity.Part(label: [0x2C], content: content ?? .nothing)

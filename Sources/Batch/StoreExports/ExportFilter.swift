@@ -13,6 +13,8 @@ package struct ExportFilter {
     var kind: ExportKind
     /// Whether its values are texts.
     var isText = false
+    /// Whether its values are keys of other objects.
+    var isKey = false
   }
 
   private enum Operand {
@@ -45,9 +47,7 @@ package struct ExportFilter {
     do {
       condition = try Self.compile(PredicateParser.predicate(text, isStrict: true), find)
     } catch let damage as ExpressionDamage {
-      throw BatchError(
-        .refused, "the condition \(text) \(damage)",
-        hint: "Write it as NSPredicate does, for example: pages > 100 AND title BEGINSWITH \"A\"")
+      throw BatchError(.refused, "the condition \(text) \(damage)", hint: FilterAdvice.hint(for: damage, in: text))
     }
   }
 
@@ -109,7 +109,7 @@ package struct ExportFilter {
       let name = path.joined(separator: ".")
       if let place = find(name) { return .column(place) }
       if name == keyName { return .key }
-      throw ExpressionDamage("names \(name), which is no column here", hint: "")
+      throw FilterAdvice.unknown(path, isKey: path.first.flatMap(find)?.isKey)
     }
     return .constant(try constant(side, kind))
   }

@@ -37,7 +37,7 @@ extension ExportOptions {
     guard let entity, layout.model.entity(entity) == nil else { return }
     throw BatchError(
       .refused,
-      "the model \(layout.model.name) has no entity \(entity)\(NearName.question(entity, in: layout.entityNames))",
+      "\(layout.model.name) has no entity \(entity)\(NearName.question(entity, in: layout.entityNames))",
       hint: "Its entities are \(layout.entityNames.joined(separator: ", "))", path: path)
   }
 }
@@ -46,6 +46,10 @@ extension ExportOptions {
 public struct ExportSummary: Sendable, Equatable {
   /// Objects by entity; entities without objects are not among them.
   public var rows: [String: UInt64] = [:]
+  /// Links by join table, of an export without a model.
+  public var links: [String: UInt64] = [:]
+  /// Rows of tables that no entity has, of an export without a model.
+  public var otherRows: [String: UInt64] = [:]
   /// Texts that were not UTF-8 and got replacement characters.
   public var repairedTexts: UInt64 = 0
   /// Bytes that look like a property list or an archive, and are damaged or too large to be shown as one.

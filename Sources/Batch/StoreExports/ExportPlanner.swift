@@ -119,7 +119,7 @@ package struct ExportPlanner {
     return try ExportFilter(options, dates: dates) { name in
       if let found = attributes.first(where: { $0.path == name }) { return place(found.path, found.attribute) }
       guard case .toOne(let position, _, _) = relationship(name, entity) else { return nil }
-      return .init(position: position, kind: .stored)
+      return .init(position: position, kind: .stored, isKey: true)
     }
   }
 

@@ -27,6 +27,8 @@ final class ExportRows: ExportRowWriter {
     self.links = links
   }
 
+  var kind: ExportRowKind { .objects }
+
   var counts: [String: UInt64] {
     var counts: [String: UInt64] = [:]
     for (number, count) in countsByNumber { counts[entities[number]?.source.name ?? "", default: 0] += count }

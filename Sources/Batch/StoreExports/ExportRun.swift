@@ -2,9 +2,13 @@ import CoreDataStore
 import RunSupport
 import Streams
 
+/// What the rows of a table are.
+enum ExportRowKind { case objects, links, rows }
+
 /// Writes the rows of one table.
 protocol ExportRowWriter: AnyObject {
-  /// Objects written by entity.
+  var kind: ExportRowKind { get }
+  /// Objects written by entity; other rows by table.
   var counts: [String: UInt64] { get }
   /// Writes rows until `limit` are written; returns how many were.
   func write(_ page: RowPage, limit: UInt64) throws -> UInt64
@@ -32,7 +36,7 @@ struct ExportRun {
   var pages: UInt64 = 0
   var repairedTexts: UInt64 = 0
   var notes: [String] = []
-  private var rows: [String: UInt64] = [:]
+  private var rows: [ExportRowKind: [String: UInt64]] = [:]
   private var written: UInt64 = 0
   private var bytesRead: UInt64 = 0
   let blobs: BlobReader
@@ -45,7 +49,9 @@ struct ExportRun {
   }
 
   var summary: ExportSummary {
-    .init(rows: rows, repairedTexts: repairedTexts, unreadBytes: blobs.unread.count, notes: notes)
+    .init(
+      rows: rows[.objects] ?? [:], links: rows[.links] ?? [:], otherRows: rows[.rows] ?? [:],
+      repairedTexts: repairedTexts, unreadBytes: blobs.unread.count, notes: notes)
   }
 
   func values(_ text: ExportText) -> ExportValueWriter {
@@ -84,6 +90,6 @@ struct ExportRun {
         }, write: { _ in })
     } catch is Enough {}
     (written, bytesRead) = (done, before)
-    rows.merge(writer.counts, uniquingKeysWith: +)
+    rows[writer.kind, default: [:]].merge(writer.counts, uniquingKeysWith: +)
   }
 }

@@ -23,15 +23,15 @@ extension MigrationJob {
   }
 
   private func judge(_ place: ImportPlace, all: Bool) throws -> (reason: String, isUseless: Bool) {
+    let note = ImportNote.read(place.job, fileSystem)
+    if try place.isNamed(note) { return ("import that is done", true) }
+    if try fileSystem.statusOfName(place.job.plan) == nil { return ("folder of an import that cannot go on", true) }
     var status = try ownership(of: place.job)
-    guard let found = try checkpoint(of: place, &status) else {
+    let hasWhole = try note?.made != nil && fileSystem.statusOfName(place.working) != nil
+    guard try hasWhole || checkpoint(of: place, &status) != nil else {
       return ("interrupted import without a checkpoint that can be read", true)
     }
-    guard try found.phase != .named || fileSystem.statusOfName(place.working) != nil else {
-      return ("import that is done", true)
-    }
-    let isOfProgram = ImportNote.read(place.job, fileSystem)?.arguments.isEmpty != false
-    let goOn = isOfProgram ? "import the same again" : "resume it with \(place.resume)"
+    let goOn = note?.arguments.isEmpty != false ? "import the same again" : "resume it with \(place.resume)"
     return ("interrupted import" + (all ? "" : "; \(goOn); give it up with \(place.giveUp)"), all)
   }
 }

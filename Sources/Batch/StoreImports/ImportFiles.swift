@@ -7,11 +7,30 @@ enum ImportFiles {
   private static let suffixes = [".jsonl", ".ndjson", ".csv"]
 
   /// Files as they are named, and those of folders in the order of their names; and what else is in those folders,
-  /// except for hidden files.
+  /// except for hidden files. Throws ``BatchError``, `refused` for a file that is given twice or is of another kind.
   static func all(_ paths: [String], _ fileSystem: any FileSystem) throws -> (files: [String], others: [String]) {
+    let (files, others) = try named(paths, fileSystem)
+    guard !files.isEmpty else {
+      throw BatchError(
+        .refused, "there is nothing to import",
+        hint: "Name files that end with .jsonl, .ndjson or .csv, or a folder of them",
+        effect: .nothingWritten, path: paths.first)
+    }
+    if let (file, first) = try repeated(files, fileSystem) {
+      throw BatchError(
+        .refused, "the file is given twice" + (file == first ? "" : ": it is \(first) as well"),
+        hint: "Name it once, or its folder alone", effect: .nothingWritten, path: file)
+    }
+    for path in files { try ImportFileKind.refuseOthers(path, fileSystem) }
+    return (files, others)
+  }
+
+  private static func named(
+    _ paths: [String], _ fileSystem: any FileSystem
+  ) throws -> (files: [String], others: [String]) {
     var (files, others): ([String], [String]) = ([], [])
     for path in paths {
-      guard let status = try fileSystem.status(path) else { throw NearName.noSuchFile(path) }
+      guard let status = try fileSystem.status(path) else { throw missing(path) }
       guard status.isDirectory else {
         files.append(path)
         continue
@@ -22,16 +41,32 @@ enum ImportFiles {
         if !isOne, !name.hasPrefix(".") { others.append(FilePaths.join(path, name)) }
       }
     }
-    guard !files.isEmpty else {
-      throw BatchError(
-        .refused, "there is nothing to import",
-        hint: "Name files that end with .jsonl, .ndjson or .csv, or a folder of them",
-        effect: .nothingWritten, path: paths.first)
-    }
     return (files, others)
   }
 
+  private static func missing(_ path: String) -> BatchError {
+    path == "-" ? ImportFileKind.noFile(path) : NearName.noSuchFile(path)
+  }
+
+  /// The first file that is one of those before it by device and inode, and that one.
+  private static func repeated(
+    _ files: [String], _ fileSystem: any FileSystem
+  ) throws -> (file: String, first: String)? {
+    var seen: [[UInt64]: String] = [:]
+    for path in files {
+      // What is on no disk has neither.
+      guard let status = try fileSystem.status(path), status.inode != 0 else { continue }
+      if let first = seen.updateValue(path, forKey: [status.device, status.inode]) { return (path, first) }
+    }
+    return nil
+  }
+
   static func isCSV(_ path: String) -> Bool { path.lowercased().hasSuffix(".csv") }
+
+  /// The first file that would be read twice; nil if there is none.
+  static func repeated(in paths: [String], _ fileSystem: any FileSystem) throws -> (file: String, first: String)? {
+    try repeated(named(paths, fileSystem).files, fileSystem)
+  }
 
   /// The name of a file without folder and extension: an entity's, perhaps.
   static func stem(_ path: String) -> String {

@@ -9,8 +9,6 @@ final class ImportJournal {
     case reading, tables, indexes
     /// The store is whole.
     case built
-    /// It gets its name.
-    case named
   }
 
   /// A checkpoint to go on from.
@@ -50,6 +48,8 @@ final class ImportJournal {
   /// Whether there is a checkpoint.
   private(set) var isBegun = false
   private(set) var phase = Phase.reading
+  /// Whether it is written down that the store lacks nothing but its name.
+  private(set) var isMade = false
   /// The state of what was read; nil if it cannot be continued.
   private(set) var reader: [UInt8]?
   private let encodeReader: (inout ByteWriter) throws -> Void
@@ -88,10 +88,29 @@ final class ImportJournal {
     return found
   }
 
+  /// What an earlier process made, of files with these digests, if it lacked nothing but its name; nil if there is none.
+  func made() throws -> (summary: StoreImport.Summary, digests: [[UInt8]])? {
+    guard let found = ImportNote.read(place.job, fileSystem), let made = found.made, [UInt8](made.request) == request,
+      [UInt8](made.model) == model, let summary = found.summary
+    else { return nil }
+    try place.scratch.refuseLinks()
+    isMade = true
+    return (summary, made.digests.map { [UInt8]($0) })
+  }
+
   /// Begins an import. What another one left is removed.
   func begin() throws {
+    (isBegun, isMade, phase) = (false, false, .reading)
     try place.scratch.empty()
     try store.removeAll()
+  }
+
+  /// Writes down, durably, that the store lacks nothing but its name.
+  func end(_ summary: StoreImport.Summary, digests: [[UInt8]]) throws {
+    try lease.throwIfReplaced()
+    try note.of(summary, digests: digests, request: request, model: model)
+      .write(to: place.job, isDurable: true, fileSystem)
+    isMade = true
   }
 
   /// Writes down what is imported, for whoever asks.

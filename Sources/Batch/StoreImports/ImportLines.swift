@@ -27,6 +27,14 @@ struct ImportLines {
       .refused, "line \(line): \(what)", hint: "Correct the file", effect: .nothingWritten, path: path, entity: entity)
   }
 
+  /// The error of what is wrong with a line, which may not be known.
+  func refusal(_ what: String, at number: Int?, hint: String) -> BatchError {
+    let found = number.map(place)
+    let path = found?.path ?? (paths.count == 1 ? paths.first : nil)
+    return BatchError(
+      .refused, found.map { "line \($0.line): \(what)" } ?? what, hint: hint, effect: .nothingWritten, path: path)
+  }
+
   /// The error of what is wrong with two lines.
   func refusal(_ what: String, at first: Int, and second: Int, entity: String? = nil) -> BatchError {
     let (one, other) = (place(first), place(second))

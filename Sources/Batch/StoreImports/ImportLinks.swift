@@ -11,6 +11,8 @@ final class ImportLinks {
   private let sides: ImportSides
   /// Attributes by whose values objects may be found: root entity and path, by entity and path.
   private var unique: [String: [String: String]] = [:]
+  /// Entities by whose name attributes were named, by root entity and path. No two of their objects may have one value.
+  private var named: [String: [String]] = [:]
 
   /// `unique` are attributes, as `User.userId`, beside those that the model keeps unique alone.
   init(
@@ -34,6 +36,7 @@ final class ImportLinks {
           effect: .nothingWritten)
       }
       found.append((parts[0], parts[1]))
+      self.named["\(model.root(of: parts[0])).\(parts[1])", default: []].append(parts[0])
     }
     for (entity, path) in found {
       for name in plan.layout.entityNames where model.isKind(name, of: entity) {
@@ -71,23 +74,38 @@ final class ImportLinks {
   }
 
   /// Notes the values by which an object may be found.
-  func define(_ value: (Int) throws -> Value, of entity: ImportPlan.Entity, at address: ImportAddress) throws {
+  func define(
+    _ value: (Int) throws -> Value, of entity: ImportPlan.Entity, at address: ImportAddress, line: Int
+  ) throws {
     guard !unique.isEmpty else { return }
     for (path, attribute) in unique[entity.name] ?? [:] {
       guard let column = entity.attributes[path]?.column, case let value = try value(column), value != .null else {
         continue
       }
-      try references.define(attribute, value, entity: entity.number, at: address)
+      try references.define(attribute, value, entity: entity.number, at: address, line: line)
     }
   }
 
   /// Whether objects of an entity may be found by values.
   func defines(_ entity: ImportPlan.Entity?) -> Bool { entity.map { unique[$0.name]?.isEmpty == false } ?? false }
 
-  /// Answers references by values, when all objects are known.
-  func answer(_ lines: ImportLines) throws {
-    guard !references.isEmpty else { return }
-    try references.answer(lines) { question, entity, target in
+  /// Whether there is something to answer or to compare, when all objects are known.
+  var hasQuestions: Bool { !references.isEmpty || !named.isEmpty }
+
+  /// The attribute that is named as unique, if no two objects of these two entities may have the same value of it.
+  private func uniqueName(_ attribute: String, of first: Int, and second: Int) -> String? {
+    guard let one = plan.byNumber[first]?.name, let other = plan.byNumber[second]?.name else { return nil }
+    let model = plan.layout.model
+    let entity = named[attribute]?.first { model.isKind(one, of: $0) && model.isKind(other, of: $0) }
+    return entity.map { $0 + attribute.drop { $0 != "." } }
+  }
+
+  /// Answers references by values, and compares those of attributes that are named as unique. `rejects` lines were left
+  /// out.
+  func answer(_ lines: ImportLines, rejects: UInt64) throws {
+    guard hasQuestions else { return }
+    try references.answer(lines, rejects: rejects, unique: { uniqueName($0, of: $1, and: $2) }) {
+      question, entity, target in
       guard let owner = plan.byNumber[question.entity], let found = plan.byNumber[entity],
         let relationship = owner.relationships[question.relationship]
       else { return }

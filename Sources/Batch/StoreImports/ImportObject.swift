@@ -17,7 +17,8 @@ struct ImportObject {
   /// Reads a line of JSON. Throws ``ImportProblem``.
   init(json line: UnsafeRawBufferPointer) throws {
     guard case .object(let members) = try JSONParser.value(of: line) else {
-      throw ImportProblem("the line is no JSON object")
+      throw ImportProblem(
+        "the line is no JSON object: each line is one whole object, without commas or a list around them")
     }
     for member in members {
       switch (member.name, member.value) {
@@ -141,7 +142,7 @@ extension ImportObject {
       return column
     }
     let place: ImportValue.Member =
-      Int64(text).map { .init(name: "key", value: .integer($0)) } ?? .init(name: "uri", value: .text(text))
+      Int64(text).map { .init(name: "key", value: .integer($0)) } ?? .init(name: "uri", value: .field(text))
     return .init(name: column.name, value: .object([.init(name: "entity", value: .text(entity)), place]))
   }
 }

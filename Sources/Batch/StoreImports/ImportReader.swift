@@ -26,6 +26,8 @@ final class ImportReader {
   let spool: ImportSpool
   let sides: ImportSides
   let references: ImportReferences
+  /// What is looked for in files that were read before; nothing is added then.
+  var watch: ImportWatch?
   let uris = ImportURIs()
   let links: ImportLinks
   private let record = RecordEncoder()
@@ -169,14 +171,18 @@ extension ImportReader {
     try spool.check(record.length)
     let address = try spool.address(entity.table, key: key)
     uris.take()
+    objects += 1
+    if let watch {
+      watch.see(entity.table, address, line: line)
+      return entity
+    }
     if uuid == nil, uri != nil { uuid = uris.store }
     note(row, entity)
-    try links.define({ row[$0] }, of: entity, at: address)
+    try links.define({ row[$0] }, of: entity, at: address, line: line)
     for (relationship, targets, isList) in found {
       try links.add(targets, relationship, of: entity, at: address, line: line, isList: isList)
     }
     try spool.add(entity.table, address, line: line, record: record)
-    objects += 1
     return entity
   }
 

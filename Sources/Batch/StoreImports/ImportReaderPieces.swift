@@ -43,7 +43,7 @@ extension ImportReader {
       case .rows(let stretch):
         try takeRows(stretch, piece.bytes(of: stretch), of: path)
       case .line(let line):
-        try guarding(line, of: path) {
+        try guarding(line, of: path, place: { piece.withBytes(of: line, self.place(of:)) }) {
           try piece.withBytes(of: line) { try take($0, number: ImportLines.number(line.number, ofFile: position)) }
         }
       }
@@ -57,7 +57,8 @@ extension ImportReader {
     } catch is ImportProblem {}
     var (rows, line) = (ImportStretchRows(bytes, isKeyed: stretch.isKeyed), stretch.firstLine)
     while let record = rows.next() {
-      try guarding(.init(start: 0, end: 0, number: line, last: line), of: path) {
+      let place = stretch.isKeyed ? ImportWatch.Place(table: stretch.table, key: rows.number) : nil
+      try guarding(.init(start: 0, end: 0, number: line, last: line), of: path, place: { place }) {
         own.removeAll()
         var one = ImportStretch(stretch.table, stretch.entity, key: stretch.isKeyed ? rows.number : nil, line: 0, at: 0)
         one.add(stretch.isKeyed ? rows.number : nil, record, to: own)
@@ -70,19 +71,28 @@ extension ImportReader {
   /// Adds rows, all or none.
   func add(_ stretch: ImportStretch, line: Int, _ bytes: UnsafeRawBufferPointer) throws {
     let before = spool.newRows[stretch.table]
+    if let watch {
+      try spool.count(stretch)
+      watch.see(stretch, after: before, line: line, bytes)
+      objects += UInt64(stretch.count)
+      return
+    }
     try spool.add(stretch, line: line, bytes)
     objects += UInt64(stretch.count)
     guard let entity = plan.byNumber[stretch.entity], links.defines(entity) else { return }
-    var rows = ImportStretchRows(bytes, isKeyed: stretch.isKeyed, after: before)
+    var (rows, line) = (ImportStretchRows(bytes, isKeyed: stretch.isKeyed, after: before), line)
     while let record = rows.next() {
       guard decoder.decode(record) else { throw BatchError(.failed, "a row of the import is damaged") }
       let address = stretch.isKeyed ? ImportAddress(key: rows.number) : ImportAddress(new: rows.number)
-      try links.define({ try decoder.value($0) }, of: entity, at: address)
+      try links.define({ try decoder.value($0) }, of: entity, at: address, line: line)
+      line += 1
     }
   }
 
   /// Leaves a wrong line out, if more may be.
-  private func guarding(_ line: ImportPiece.Line, of path: String, _ body: () throws -> Void) throws {
+  private func guarding(
+    _ line: ImportPiece.Line, of path: String, place: () -> ImportWatch.Place?, _ body: () throws -> Void
+  ) throws {
     do { try body() } catch let problem as ImportProblem {
       // Without a header nothing is known of the other lines.
       guard !input.isCSV || input.header != nil else {
@@ -90,6 +100,10 @@ extension ImportReader {
       }
       guard mayLeaveOut else { throw failure(told(problem, line), path, line: line.number) }
       rejects += 1
+      if let watch {
+        guard let place = place() else { return }
+        return watch.seeLeftOut(place, line: ImportLines.number(line.number, ofFile: position))
+      }
       try leaveOut(.init(path: path, line: line.number, reason: told(problem, line)))
     }
   }

@@ -2,11 +2,11 @@ import RunSupport
 import Streams
 
 extension ImportReader {
-  /// Whether there are references by values.
-  var hasReferences: Bool { !references.isEmpty }
+  /// Whether there are references by values, or values that are to be unique.
+  var hasQuestions: Bool { links.hasQuestions }
 
-  /// Answers references by values, when all files are read.
-  func answer(_ paths: [String]) throws { try links.answer(ImportLines(paths: paths)) }
+  /// Answers references by values, when all files are read, and refuses values that are not unique.
+  func answer(_ paths: [String]) throws { try links.answer(ImportLines(paths: paths), rejects: rejects) }
 }
 
 // What a checkpoint continues.

@@ -85,12 +85,13 @@ final class ImportReferences {
   }
 
   /// Says that an object has a value.
-  func define(_ attribute: String, _ value: Value, entity: Int, at address: ImportAddress) throws {
+  func define(_ attribute: String, _ value: Value, entity: Int, at address: ImportAddress, line: Int) throws {
     var bytes = try Self.head(attribute, value)
     let length = bytes.count
     bytes.append(0)
     address.write(to: &bytes)
     bytes.append(short: entity)
+    bytes.append(biased: Int64(line))
     bytes.append(short: length)
     try bytes.withUnsafeBytes { try sorter.add($0) }
   }
@@ -111,32 +112,69 @@ final class ImportReferences {
     try bytes.withUnsafeBytes { try sorter.add($0) }
   }
 
-  /// Calls `body` with each question and its answer: Z_ENT and address. Throws ``BatchError`` with the line if no
-  /// object has the value, or several have.
-  func answer(_ lines: ImportLines, _ body: (Question, Int, ImportAddress) throws -> Void) throws {
-    var (head, found): ([UInt8], [(entity: Int, address: ImportAddress)]) = ([], [])
+  /// An object that has a value.
+  private struct Holder {
+    let address: ImportAddress
+    let entity: Int
+    let line: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, at place: Int) {
+      address = ImportAddress(bytes, at: place)
+      entity = bytes.short(at: place + ImportAddress.length)
+      line = Int(bytes.biased(at: place + ImportAddress.length + 2))
+    }
+  }
+
+  /// Calls `body` with each question and its answer: Z_ENT and address. `unique` says which attribute two objects of
+  /// two entities may not share a value of. Throws ``BatchError`` with the line if they do, or if no object has the value
+  /// that is asked for, or several have; `rejects` lines were left out.
+  func answer(
+    _ lines: ImportLines, rejects: UInt64, unique: (String, Int, Int) -> String?,
+    _ body: (Question, Int, ImportAddress) throws -> Void
+  ) throws {
+    var (head, found): ([UInt8], [Holder]) = ([], [])
     try sorter.drain { bytes in
       let length = bytes.short(at: bytes.count - 2)
       if !head.elementsEqual(bytes[..<length]) { (head, found) = (Array(bytes[..<length]), []) }
       guard bytes[length] == 1 else {
-        // Two are enough to know that the value is not unique.
-        if found.count < 2 {
-          found.append((bytes.short(at: length + 10), ImportAddress(bytes, at: length + 1)))
-        }
-        return
+        return try Self.take(Holder(bytes, at: length + 1), of: head, in: &found, lines, unique: unique)
       }
-      let question = Question(
-        table: bytes.short(at: length + 18), owner: ImportAddress(bytes, at: length + 9),
-        entity: bytes.short(at: length + 20),
-        relationship: String(decoding: bytes[(length + 30)..<(bytes.count - 2)], as: UTF8.self),
-        place: Int(bytes.biased(at: length + 22)), line: Int(bytes.biased(at: length + 1)))
+      let question = Question(bytes, at: length)
       guard let only = found.first, found.count == 1 else {
-        let what = found.isEmpty ? "no object has" : "several objects have"
+        let leftOut = rejects > 0 ? " (\(rejects.counted("line")) \(rejects.verb("was", "were")) left out)" : ""
+        let what = found.isEmpty ? "no object has" + leftOut : "several objects have"
         throw lines.refusal(
           "\(question.relationship) refers to an object by \(Self.shown(head)), which \(what)", at: question.line)
       }
       try body(question, only.entity, only.address)
     }
+  }
+
+  /// Takes an object that has the value of a head.
+  private static func take(
+    _ holder: Holder, of head: [UInt8], in found: inout [Holder], _ lines: ImportLines,
+    unique: (String, Int, Int) -> String?
+  ) throws {
+    let attribute = found.isEmpty ? "" : String(decoding: head.prefix { $0 != 0 }, as: UTF8.self)
+    for other in found {
+      guard let name = unique(attribute, other.entity, holder.entity) else { continue }
+      throw lines.refusal(
+        "two objects have \(shown(head)), and --unique \(name) says that no two have the same",
+        at: min(other.line, holder.line), and: max(other.line, holder.line))
+    }
+    // Two are enough to know that the value is not unique, and one of each entity to find another one.
+    if found.count < 2 || !found.contains(where: { $0.entity == holder.entity }) { found.append(holder) }
+  }
+}
+
+extension ImportReferences.Question {
+  /// Reads what ``ImportReferences/ask(_:_:for:)`` wrote behind the value.
+  fileprivate init(_ bytes: UnsafeRawBufferPointer, at length: Int) {
+    self.init(
+      table: bytes.short(at: length + 18), owner: ImportAddress(bytes, at: length + 9),
+      entity: bytes.short(at: length + 20),
+      relationship: String(decoding: bytes[(length + 30)..<(bytes.count - 2)], as: UTF8.self),
+      place: Int(bytes.biased(at: length + 22)), line: Int(bytes.biased(at: length + 1)))
   }
 }
 

@@ -3,7 +3,7 @@ import Streams
 
 /// The list of lines that an import left out, as CSV. It gets its path when the import is over.
 final class ImportRejectList {
-  private let path: String
+  let path: String
   private let working: String
   private let fileSystem: any FileSystem
   private var file: (any File)?
@@ -43,6 +43,15 @@ final class ImportRejectList {
 
   func sync() throws { try file?.sync() }
 
+  /// Makes the whole list durable, though it may be empty.
+  func finish() throws { try begin().sync() }
+
+  /// Takes what an earlier process has finished.
+  func restore() throws {
+    guard let status = try fileSystem.statusOfName(working) else { return }
+    try restore(status.size)
+  }
+
   /// Goes on behind so many bytes.
   func restore(_ length: UInt64) throws {
     guard length > 0 else { return }
@@ -56,7 +65,7 @@ final class ImportRejectList {
 
   /// Gives the list its path, durably, though it may be empty. It may have got it from a process that was killed.
   func publish() throws {
-    try begin().sync()
+    try finish()
     if try fileSystem.status(path) != nil, try ImportFiles.areEqual(path, to: working, fileSystem) { return }
     try FileCopy.copy(working, to: path, fileSystem)
   }

@@ -5,23 +5,24 @@ import Foundation
 import MigrationJobs
 import Migrations
 import RunSupport
-import StoreVerification
 import Streams
 
 /// One import, from its beginning or from a checkpoint to the store's name.
 final class ImportRun {
-  private let model: ManagedObjectModel
-  private let options: StoreImport.Options
-  private let place: ImportPlace
-  private let fileSystem: any FileSystem
-  private let monitor: RunMonitor
-  private let plan: ImportPlan
-  private let inputs: [String]
-  private let others: [String]
-  private let files: StepFiles
-  private let list: ImportRejectList?
-  private let reader: ImportReader
-  private var external: ImportExternalFiles?
+  let model: ManagedObjectModel
+  let options: StoreImport.Options
+  let place: ImportPlace
+  let fileSystem: any FileSystem
+  let monitor: RunMonitor
+  let plan: ImportPlan
+  let inputs: [String]
+  let others: [String]
+  let files: StepFiles
+  let list: ImportRejectList?
+  let reader: ImportReader
+  var external: ImportExternalFiles?
+  /// Whether it was found that the objects do not fit together, which no other process would find otherwise.
+  var isFaulty = false
   /// Objects that an earlier process had read.
   private var objectsBefore: UInt64 = 0
 
@@ -56,14 +57,9 @@ final class ImportRun {
       sync: { [reader] in try reader.sync() })
     let found = try interrupted(journal)
     do {
-      if found == nil { try begin(journal) }
-      let pulse = RunPulse(place.job, monitor: monitor)
-      defer { pulse.end() }
-      let summary = try finish(found, journal)
-      // It writes to the folder.
-      pulse.end()
+      let summary = try made(journal) ?? make(found, journal)
       // What is left of it is removed by whoever goes on.
-      try? place.scratch.remove()
+      try? place.scratch.removeFinished()
       return summary
     } catch {
       throw settled(error, journal)
@@ -73,13 +69,23 @@ final class ImportRun {
   /// Where an interrupted import goes on. What it left stays, whatever is found.
   private func interrupted(_ journal: ImportJournal) throws -> ImportJournal.Found? {
     do {
-      let found = try journal.find()
-      if found != nil { try place.scratch.refuseLinks() }
+      guard let found = try journal.find() else { return nil }
+      try place.scratch.refuseLinks()
+      // The store had its name, and is no longer there.
+      guard try found.phase != .built || fileSystem.statusOfName(files.prefix) != nil else { return nil }
       return found
     } catch {
       let told = BatchError(wrapping: error)
       throw told.effect == .resumable ? told : kept(told)
     }
+  }
+
+  private func make(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
+    if found == nil { try begin(journal) }
+    let pulse = RunPulse(place.job, monitor: monitor)
+    // It writes to the folder.
+    defer { pulse.end() }
+    return try finish(found, journal)
   }
 
   private func begin(_ journal: ImportJournal) throws {
@@ -93,7 +99,7 @@ final class ImportRun {
   private var fingerprint: [UInt8] {
     get throws {
       var writer = ByteWriter()
-      writer.writeString("import 3")
+      writer.writeString("import 4")
       writer.writeArray(inputs.map(Self.whole)) { $0.writeString($1) }
       for text in [options.validation.rawValue, options.mostRejects.text] + options.unique { writer.writeString(text) }
       for text in [options.uuid, options.external.map(Self.whole), options.rejects.map(Self.whole)] {
@@ -110,7 +116,6 @@ final class ImportRun {
   // MARK: The way of an import
 
   private func finish(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
-    if let found, found.phase == .named, let summary = try named(found) { return summary }
     if let found { try found.read("reader") { try reader.restore(from: &$0, inputs, monitor) } }
     objectsBefore = reader.objects
     if found == nil || found?.phase == .reading {
@@ -119,17 +124,18 @@ final class ImportRun {
     } else {
       try journal.keepReader()
     }
-    var summary = try found.flatMap { try Self.summary($0) } ?? write(found, journal)
+    var summary: StoreImport.Summary
+    do { summary = try found.flatMap { try Self.summary($0) } ?? write(found, journal) } catch let link as ImportNowhere
+    {
+      throw try told(link)
+    }
     (summary.rejects, summary.passedOver, summary.emptyFiles) = (reader.rejects, others, reader.emptyFiles)
     tell(0.95, "verification")
-    try StoreImport.verify(
-      files.prefix, of: model, fileSystem, monitor: monitor,
-      hint: "Correct the files: a key must be that of an object that is imported, too")
+    try verify()
     let outside = try external?.find(reader.externalFiles) ?? []
     try external?.copy(outside, monitor)
     summary.externalFiles = UInt64(outside.count)
     summary.missingFiles = UInt64(reader.externalFiles.count - outside.count)
-    try list?.publish()
     try name(summary, journal)
     return summary
   }
@@ -146,9 +152,12 @@ final class ImportRun {
       if journal.isDue(adding: bytes) { try publishReading(journal) }
     }
     try reader.judgeShare(inputs)
-    if reader.hasReferences {
+    if reader.hasQuestions {
       if journal.isBegun || journal.isDue(adding: 0) { try publishReading(journal) }
-      try reader.answer(inputs)
+      do { try reader.answer(inputs) } catch {
+        isFaulty = true
+        throw error
+      }
     }
     // Else all is in memory, and read again as fast; but what an earlier checkpoint says of it is not all.
     if journal.isBegun || !reader.spool.isInMemory { try journal.keepReader() }
@@ -176,72 +185,5 @@ final class ImportRun {
       metadata, objects: reader.objects, from: isBehindReading ? found : nil)
     if journal.isBegun || journal.isDue(adding: 0) { try journal.publish(.built, ["summary": summary.encoded]) }
     return summary
-  }
-
-  // MARK: The store's name
-
-  private static func summary(_ found: ImportJournal.Found) throws -> StoreImport.Summary? {
-    guard found.phase == .built || found.phase == .named else { return nil }
-    return try found.read("summary") { try StoreImport.Summary(from: &$0) }
-  }
-
-  private func name(_ summary: StoreImport.Summary, _ journal: ImportJournal) throws {
-    if journal.isBegun {
-      try journal.publish(.named, ["summary": summary.encoded])
-    }
-    // It may have taken long.
-    try place.refuseTaken(place.store, fileSystem)
-    try fileSystem.rename(files.prefix, to: place.store)
-    try fileSystem.syncDirectory(FilePaths.directory(of: place.store))
-  }
-
-  /// The summary, if the store has its name already. An application may have written to it since.
-  private func named(_ found: ImportJournal.Found) throws -> StoreImport.Summary? {
-    guard try fileSystem.statusOfName(files.prefix) == nil, try fileSystem.status(place.store) != nil else {
-      return nil
-    }
-    return try Self.summary(found)
-  }
-
-  // MARK: Errors
-
-  /// Errors that would come again.
-  private static let lasting: Set<BatchError.Code> = [
-    .refused, .tooManyRejects, .mismatch, .badModel, .init(.tooLarge), .init(.unsupported),
-  ]
-
-  /// What an error leaves: a checkpoint to go on from, or nothing.
-  private func settled(_ error: any Error, _ journal: ImportJournal) -> any Error {
-    if error is CallersError, !journal.isBegun { removeAll() }
-    guard !(error is CallersError) else { return error }
-    var told = BatchError(wrapping: error)
-    guard told.effect != .resumable, told.code != .leaseHeld else { return told }
-    // What is in the way of a whole store's name can be moved away.
-    let isWhole = journal.phase == .built || journal.phase == .named
-    let isLasting = Self.lasting.contains(told.code) && (!isWhole || told.code == .mismatch)
-    if !isLasting, journal.isBegun { return kept(told) }
-    if told.code == .tooManyRejects { try? list?.publish() }
-    removeAll()
-    told.effect = .nothingWritten
-    guard told.code == .stopped, !options.arguments.isEmpty else { return told }
-    let again = ProgramName.command(options.arguments)
-    (told.hint, told.next) = ("Begin anew with \(again)", [again.line])
-    return told
-  }
-
-  /// An error behind a checkpoint.
-  private func kept(_ error: BatchError) -> BatchError {
-    let isUsable = ![.init(.damagedCheckpoint), .init(.unsupported)].contains(error.code)
-    var told = error
-    if told.code == .badCheckpoint { told.hint = "Put it back as it was" }
-    (told.effect, told.next) = (.resumable, (isUsable ? [place.resume.line] : []) + [place.giveUp.line])
-    told.aftermath = isUsable ? "Go on with \(place.resume), or give" : "Give"
-    told.aftermath? += " the import up with \(place.giveUp)"
-    return told
-  }
-
-  private func removeAll() {
-    external?.undo()
-    try? place.scratch.remove()
   }
 }

@@ -125,14 +125,20 @@ final class ImportSpool {
     }
   }
 
-  /// Adds rows of lines that follow each other from `line` on. Throws ``ImportProblem``, and adds none then.
-  func add(_ stretch: ImportStretch, line: Int, _ rows: UnsafeRawBufferPointer) throws {
+  /// Gives rows their addresses, and adds none. Throws ``ImportProblem``.
+  func count(_ stretch: ImportStretch) throws {
     try check(stretch.longestRecord)
-    let (table, before) = (stretch.table, newRows[stretch.table])
+    let table = stretch.table
     let largest = max(largestKeys[table], stretch.largestKey)
-    let count = before + (stretch.isKeyed ? 0 : Int64(stretch.count))
+    let count = newRows[table] + (stretch.isKeyed ? 0 : Int64(stretch.count))
     guard count <= .max - largest else { throw Self.fewKeys(largest) }
     (largestKeys[table], newRows[table]) = (largest, count)
+  }
+
+  /// Adds rows of lines that follow each other from `line` on. Throws ``ImportProblem``, and adds none then.
+  func add(_ stretch: ImportStretch, line: Int, _ rows: UnsafeRawBufferPointer) throws {
+    let (table, before) = (stretch.table, newRows[stretch.table])
+    try count(stretch)
     let first = stretch.isKeyed ? ImportAddress(key: stretch.firstKey) : ImportAddress(new: before + 1)
     if stretch.isOrdered, log.takes(table, first) {
       return try log.add(.init(stretch, after: before, line), rows)

@@ -9,9 +9,17 @@ extension MigrationJob {
   /// - Throws: ``BatchError`` if the disk cannot be read.
   public func importStatus(_ path: String) throws -> JobStatus? {
     try BatchError.looking {
+      if let place = try leftFolder(path) { return try place.scratch.seen { try left(place) } }
       guard let (place, note) = try interruptedImport(path) else { return nil }
       return try place.scratch.seen { try status(of: place, note) }
     }
+  }
+
+  private func left(_ place: ImportPlace) throws -> JobStatus {
+    var status = try ownership(of: place.job)
+    (status.state, status.destination) = (.finished, place.store)
+    status.advice = "An import has left its folder, and nothing in that is needed. Remove it with \(place.resume)"
+    return status
   }
 
   private func status(of place: ImportPlace, _ note: ImportNote) throws -> JobStatus {
@@ -20,12 +28,15 @@ extension MigrationJob {
     (status.source, status.target, status.destination) = (note.input + more, note.version, place.store)
     guard status.state != .running else { return status }
     let found = try checkpoint(of: place, &status)
-    if found?.phase == .named, try fileSystem.statusOfName(place.working) == nil {
+    if try place.isNamed(note) {
       status.state = .finished
       status.advice = "The store is imported. Finish with \(place.resume)"
       return status
     }
-    let from = found == nil ? "It has no checkpoint and begins anew" : "Go on"
+    // Without its pages a whole store is one that was made and moved away.
+    let isWhole = note.made != nil || found?.phase == .built
+    let goesOn = try isWhole ? fileSystem.statusOfName(place.working) != nil : found != nil
+    let from = goesOn ? "Go on" : "It has no checkpoint and begins anew"
     let way = note.arguments.isEmpty ? "by importing the same again" : "with \(place.resume)"
     status.advice =
       "This is an import of \(note.input)\(more) into a store of \(note.version). \(from) \(way), or give it up with \(place.giveUp)"
@@ -67,12 +78,12 @@ extension MigrationJob {
   public func orderImport(_ path: String, _ change: (inout RunOrders) -> Void) throws -> Bool {
     try BatchError.border {
       guard let (place, _) = try interruptedImport(path) else { return false }
-      try order(place.job, path: path, change: change)
+      try order(place.job, path: path, of: .importing, change: change)
       return true
     }
   }
 
-  private func interruptedImport(_ path: String) throws -> (ImportPlace, ImportNote)? {
+  func interruptedImport(_ path: String) throws -> (ImportPlace, ImportNote)? {
     guard let place = try? ImportPlace(path, fileSystem), try place.scratch.isThere(),
       let note = ImportNote.read(place.job, fileSystem)
     else { return nil }

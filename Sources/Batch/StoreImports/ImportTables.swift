@@ -11,7 +11,7 @@ final class ImportTables {
   let plan: ImportPlan
   let spool: ImportSpool
   private let sides: ImportSides
-  private let lines: ImportLines
+  let lines: ImportLines
   private let database: DatabaseBuilder
   private let total: Double
   /// Called now and then between two rows, where a checkpoint may be, with the bytes of rows and the part that is done.
@@ -75,11 +75,7 @@ final class ImportTables {
 
   /// Takes what another object sets in the row before.
   func patch(_ table: Int, _ address: ImportAddress, set patch: ImportSpool.Patch) throws {
-    guard let row = open, row.table == table, row.address == address else {
-      throw lines.refusal(
-        "there is no object with the key \(address.key(after: spool.largestKeys[table]))", at: patch.line,
-        entity: root(table))
-    }
+    guard let row = open, row.table == table, row.address == address else { throw nowhere(table, address, by: patch) }
     patches.append(patch)
     taken += 1
   }
@@ -105,7 +101,7 @@ final class ImportTables {
     try advance(to: plan.layout.entityTables.count + plan.layout.joinTables.count)
   }
 
-  private func root(_ table: Int) -> String { plan.layout.entityTables[table].rootEntity }
+  func root(_ table: Int) -> String { plan.layout.entityTables[table].rootEntity }
 
   private func name(_ table: Int) -> String {
     let entities = plan.layout.entityTables
@@ -147,7 +143,7 @@ final class ImportTables {
       let required = plan.byNumber[number]?.required ?? []
       guard !patches.isEmpty else {
         let missing = required.first { decoder.type($0.column) == SerialType.null }
-        if let missing { throw self.missing(missing.name, row.table, line: row.line) }
+        if let missing { throw self.missing(missing.name, number, line: row.line) }
         try compareSides(row.table, line: row.line) { decoder.integer($0) }
         return try append(key, record)
       }
@@ -155,7 +151,7 @@ final class ImportTables {
       try compareSides(row.table, line: row.line) { column in
         if case .integer(let target) = values[column] { target } else { nil }
       }
-      for (column, name) in required where values[column] == .null { throw missing(name, row.table, line: row.line) }
+      for (column, name) in required where values[column] == .null { throw missing(name, number, line: row.line) }
       encoder.reset()
       for value in values { encoder.append(value) }
       try append(key)
@@ -180,21 +176,13 @@ final class ImportTables {
     }
   }
 
-  private func missing(_ name: String, _ table: Int, line: Int) -> BatchError {
-    lines.refusal(
-      "\(name) is required and has no value; --validate none writes such objects as they are", at: line,
-      entity: root(table))
-  }
-
   /// Sets a key. Both sides of a relationship may say the same, and must not say different things.
   private func apply(
     _ patch: ImportSpool.Patch, to values: inout [Value], table: Int, key row: Int64
   ) throws {
     let key = patch.target.key(after: spool.largestKeys[patch.table])
-    if values[patch.column] != .null, values[patch.column] != .integer(key) {
-      let column = plan.layout.entityTables[table].columns[patch.column].name
-      throw lines.refusal(
-        "the two sides of a relationship (\(column)) lead to different objects", at: patch.line, entity: root(table))
+    if case .integer(let other) = values[patch.column], other != key {
+      throw contradiction(patch, of: row, in: table, keys: [other, key])
     }
     values[patch.column] = .integer(key)
     if let column = patch.entityColumn, patch.entity > 0 { values[column] = .integer(Int64(patch.entity)) }

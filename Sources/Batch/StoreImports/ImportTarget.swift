@@ -41,7 +41,7 @@ struct ImportTargetReader {
     if let attribute { return try .value(attribute: attribute, stored(value, by: attribute)) }
     switch value {
     case .integer(let key): return try object(nil, key)
-    case .field(let text): return try Int64(text).map { try object(nil, $0) } ?? uri(text)
+    case .field(let text): return try Int64(text).map { try object(nil, $0) } ?? uri(field: text)
     case .text(let text): return try uri(text)
     case .object(let members): return try object(members)
     case .null, .boolean, .real, .list: throw unreadable
@@ -53,9 +53,23 @@ struct ImportTargetReader {
       "\(relationship.name) is read from a key, a URI, {\"entity\", \"key\"}, or {an attribute: its value}")
   }
 
+  /// The same of a field of CSV; a long one is shortened.
+  private func unreadable(field: String) -> ImportProblem {
+    let shown = field.count <= 40 ? "\"\(field)\"" : "\"\(field.prefix(40))…\""
+    let forms = relationship.isToMany ? "keys or URIs, with blanks between them" : "a key or a URI"
+    return ImportProblem(
+      "\(relationship.name) is read from \(forms), and \(shown) is none; "
+        + "a column \(relationship.name).ATTRIBUTE takes values of a unique attribute")
+  }
+
   private func object(_ entity: String?, _ key: Int64) throws -> ImportTarget {
     guard key > 0 else { throw ImportProblem("\(relationship.name) leads to the key \(key), and keys are above 0") }
     return .object(entity: entity, key: key)
+  }
+
+  private func uri(field text: String) throws -> ImportTarget {
+    guard text.hasPrefix("x-coredata:") else { throw unreadable(field: text) }
+    return try uri(text)
   }
 
   private func uri(_ text: String) throws -> ImportTarget {
@@ -73,15 +87,21 @@ struct ImportTargetReader {
     guard rest.count == 1, let only = rest.first else { throw unreadable }
     switch (only.name, only.value) {
     case ("key", .integer(let key)): return try object(entity, key)
-    case ("uri", .text(let text))
-    where entity != nil && plan.entities[relationship.destination]?.attributes["uri"] == nil:
-      let target = try uri(text)
-      guard case .object(entity, _) = target else {
-        throw ImportProblem("\(relationship.name) leads to \(text), and its entity is said to be \(entity ?? "")")
-      }
-      return target
+    case ("uri", .text(let text)) where takesURI(entity): return try checked(uri(text), by: text, of: entity)
+    case ("uri", .field(let text)) where takesURI(entity): return try checked(uri(field: text), by: text, of: entity)
     default: return try .value(attribute: only.name, stored(only.value, by: only.name))
     }
+  }
+
+  private func takesURI(_ entity: String?) -> Bool {
+    entity != nil && plan.entities[relationship.destination]?.attributes["uri"] == nil
+  }
+
+  private func checked(_ target: ImportTarget, by uri: String, of entity: String?) throws -> ImportTarget {
+    guard case .object(entity, _) = target else {
+      throw ImportProblem("\(relationship.name) leads to \(uri), and its entity is said to be \(entity ?? "")")
+    }
+    return target
   }
 
   private func checked(_ entity: String) throws -> String {

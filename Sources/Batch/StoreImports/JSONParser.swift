@@ -17,7 +17,11 @@ struct JSONParser {
 
   private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  private func problem(_ what: String) -> ImportProblem { ImportProblem("the JSON \(what), at byte \(place + 1)") }
+  private func problem(_ what: String) -> ImportProblem {
+    // Most files of which a line ends too early have an object over several lines.
+    let advice = place < bytes.count ? "" : ": each line is one whole object"
+    return ImportProblem("the JSON \(what), at byte \(place + 1)\(advice)")
+  }
 
   private mutating func skipBlanks() {
     while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
@@ -60,7 +64,8 @@ struct JSONParser {
     if next(0x7D) { return .object([]) }
     while true {
       skipBlanks()
-      guard place < bytes.count, bytes[place] == 0x22 else { throw problem("has an object whose name is no text") }
+      guard place < bytes.count else { throw problem("ends too early") }
+      guard bytes[place] == 0x22 else { throw problem("has an object whose name is no text") }
       let name = try string()
       skipBlanks()
       guard next(0x3A) else { throw problem("lacks a colon") }

@@ -85,10 +85,11 @@ public struct StoreImport: Sendable {
   /// same bytes. After an error that would come again nothing is left. `reject` is called with each line that is left
   /// out, if `options` name no list for them, `monitor` knows how far the import is.
   ///
-  /// - Throws: ``BatchError``: `noSuchFile`; `refused` for what a file says wrongly, naming file and line, when the
+  /// - Throws: ``BatchError``: `noSuchFile`, also for what is no regular file; `refused` for what a file says wrongly, as
+  ///   keys that lead nowhere, naming file and line, for a file that is given twice or is of another kind, when the
   ///   output exists, and when another import to it is interrupted; `badCheckpoint` when a file was changed since an
-  ///   interrupted import read it; `tooManyRejects`; `stopped`; `mismatch` when the store's verification finds faults,
-  ///   as keys that lead nowhere; and what `reject` throws.
+  ///   interrupted import read it; `tooManyRejects`; `stopped`; `mismatch` when the store's verification finds other
+  ///   faults; and what `reject` throws.
   public func run(
     _ inputs: [String], to path: String, fileSystem: any FileSystem, monitor: RunMonitor,
     reject: @escaping (Reject) throws -> Void
@@ -100,17 +101,30 @@ public struct StoreImport: Sendable {
     }
   }
 
-  /// Verifies a store that was made of objects; `hint` is what to do if they do not fit together.
-  static func verify(
-    _ path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor(),
-    hint: String
-  ) throws {
+  /// A file that inputs name twice, by itself or by a folder, and the path by which they did before; nil if there is
+  /// none.
+  ///
+  /// - Throws: ``BatchError``: `noSuchFile`.
+  public static func repeatedFile(
+    of inputs: [String], fileSystem: any FileSystem
+  ) throws -> (file: String, first: String)? {
+    try BatchError.looking { try ImportFiles.repeated(in: inputs, fileSystem) }
+  }
+
+  /// The first fault of a store that was made of objects.
+  static func violation(
+    in path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor()
+  ) throws -> Violation? {
     let report = try StoreVerifier(path: path, model: model, fileSystem: fileSystem).verify(
       mode: .fast, monitor: monitor)
     // Files of external data are copied afterwards, and those that are missing are counted.
-    guard let first = report.violations.first(where: { $0.kind != .externalData }) else { return }
-    throw BatchError(
-      .mismatch, "the objects do not make a sound store: \(first)", hint: hint, effect: .nothingWritten)
+    return report.violations.first { $0.kind != .externalData }
+  }
+
+  /// The error of a fault; `hint` is what to do about objects that do not fit together.
+  static func mismatch(_ violation: Violation, hint: String) -> BatchError {
+    BatchError(
+      .mismatch, "the objects do not make a sound store: \(violation)", hint: hint, effect: .nothingWritten)
   }
 }
 

@@ -49,10 +49,8 @@ public final class SettledStore: Sendable {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .exclusive)
     defer { snapshot.close() }
     guard snapshot.logFrames > 0 else { return nil }
-    let folder = UnfinishedFiles.temporaryPath("verification")
-    UnfinishedFiles.add(folder)
+    let folder = try UnfinishedFiles.makeFolder("verification", in: fileSystem)
     do {
-      try fileSystem.makeDirectory(folder)
       let needed = UInt64(snapshot.pageCount) * UInt64(snapshot.geometry.pageSize)
       let free = try fileSystem.availableSpace(folder)
       guard free >= needed else {

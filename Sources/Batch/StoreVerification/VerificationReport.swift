@@ -14,8 +14,11 @@ public struct VerificationReport: Sendable, Codable, Equatable {
   public internal(set) var path: String
   /// All ordinary tables but Core Data's three fixed ones, in the order of the schema.
   public let tables: [Rows]
-  /// All entities that may have objects, in Z_ENT order; without the objects of their sub-entities.
+  /// The entities that may have objects and whose table could be read, in Z_ENT order; without the objects of their
+  /// sub-entities.
   public let entities: [Rows]
+  /// The entities whose table could not be read; nil if all could.
+  public internal(set) var unreadEntities: [String]?
   /// Values outside the store; nil if the model knows none.
   public let external: ExternalDataReport?
   /// A fault: a store with one of these is not what should have been written.

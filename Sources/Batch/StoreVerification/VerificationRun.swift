@@ -189,9 +189,11 @@ struct VerificationRun {
 
   func report(seconds: Double) -> VerificationReport {
     let entities = layout.entityNames.filter { layout.model.entity($0)?.isAbstract == false }
+    let unread = entities.filter { entityRows[$0] == nil }
     return VerificationReport(
       path: path, tables: tables.filter { !Self.fixedTables.contains(NameOrder.folded($0.name)) },
-      entities: entities.map { .init(name: $0, rows: entityRows[$0] ?? 0) }, external: findings.external,
+      entities: entities.compactMap { name in entityRows[name].map { .init(name: name, rows: $0) } },
+      unreadEntities: unread.isEmpty ? nil : unread, external: findings.external,
       violations: findings.violations,
       warnings: findings.warnings, seconds: seconds)
   }

@@ -63,7 +63,7 @@ struct ContentsPage {
   private func sections(_ summary: ContentsDifference.Summary) -> [String] {
     changes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { entity, list in
       let count = summary.counts[entity] ?? ContentsCount()
-      let left = count.differences - UInt64(list.count)
+      let left = count.differences - min(count.differences, UInt64(list.count))
       let more = left > 0 ? "<p class=\"small\">and \(Console.count(left)) more, which --json lists</p>" : ""
       return "<section><h2>\(HTML.escaped(entity))</h2>\(list.map(Self.change).joined())\(more)</section>"
     }

@@ -19,10 +19,12 @@ struct ExportCommand: ModelCommand {
 
       CSV has the columns @entity, @key, @uri, attributes, relationships. NULL is empty, and an empty text is "". A to-one \
       relationship is a key; if it may lead to a sub-entity, a second column name@entity follows. Keys of a to-many relationship \
-      are separated by blanks.
+      are separated by blanks. A value in a file beside the store is external:UUID, the file's name. A name that is an attribute \
+      in one sub-entity and a relationship in another, or has several types, has one column.
 
       Parquet has the same columns with types: dates are TIMESTAMP in microseconds, UUIDs UUID, decimals text. A value beside the \
-      store is NULL, and a column name@file has its file. What does not have its column's type is NULL, and is counted.
+      store is NULL, and a column name@file has its file. A name with several types is text, as in CSV. What does not have its \
+      column's type is NULL, and is counted.
 
       --raw needs no model: an object is {"entity", "key", "uri", "columns"}, with the names and values of columns, and a row of \
       a join table is {"link", "ends", "columns"}. What is a guess is said on standard error.
@@ -179,12 +181,18 @@ struct ExportCommand: ModelCommand {
     }
     if !quiet { for note in summary.notes { Console.error("note: \(note)") } }
     guard let path = target.path, !quiet else { return }
-    let total = summary.rows.values.reduce(0, +)
+    Console.print("\(path): \(text(summary, seconds: seconds))")
+  }
+
+  private func text(_ summary: ExportSummary, seconds: Double) -> String {
+    let parts = [(summary.rows, history ? "change" : "object"), (summary.links, "link"), (summary.otherRows, "row")]
+    let totals = parts.map { rows, what in (rows.values.reduce(0, +), what) }
+    let total = totals.reduce(0) { $0 + $1.0 }
+    let told = totals.filter { $0.0 > 0 }.map { $0.0.counted($0.1) }
+    let what = told.isEmpty ? total.counted(parts[0].1) : told.joined(separator: " and ")
     let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
-    let lines = summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
-    let what = total.counted(history ? "change" : "object")
-    Console.print(
-      (["\(path): \(what), \(Console.count(rate)) a second"] + lines).joined(separator: "\n"))
+    let lines = parts.flatMap { rows, _ in rows.keys.sorted().map { "  \($0): \(Console.count(rows[$0] ?? 0))" } }
+    return (["\(what), \(Console.count(rate)) a second"] + lines).joined(separator: "\n")
   }
 }
 

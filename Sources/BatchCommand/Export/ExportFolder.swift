@@ -26,8 +26,9 @@ struct ExportFolder {
     }
     guard try fileSystem.statusOfName(temporary) == nil else {
       throw BatchError(
-        .refused, "a folder of an export that was killed is there", hint: "Remove it first", effect: .nothingWritten,
-        path: temporary)
+        .refused, "a folder of an export that was killed is there",
+        hint: "Remove it with `\(ShellWords.line(["rm", "-r", temporary]))`, and export again",
+        effect: .nothingWritten, path: temporary)
     }
   }
 

@@ -13,7 +13,7 @@ protocol ObjectsExport {
 extension StoreExport: ObjectsExport {}
 extension RawExport: ObjectsExport {}
 
-/// Where an export goes: standard output, a file, or a folder with a file for each table.
+/// Where an export goes: standard output, a file, or a folder with a file for each table; nowhere, if it is /dev/null.
 struct ExportOutput {
   /// The path that was given, without the slash at its end; nil for standard output.
   let path: String?
@@ -24,13 +24,15 @@ struct ExportOutput {
   init(_ path: String?) {
     let isNamed = path?.hasSuffix("/") == true && path != "/"
     let plain = path.map { $0.count > 1 ? String($0.reversed().drop { $0 == "/" }.reversed()) : $0 }
-    self.path = plain
+    self.path = plain == "/dev/stdout" ? nil : plain
     isFolder = isNamed || plain.map { (try? LocalFileSystem().status($0))??.isDirectory == true } ?? false
   }
 
+  private var isNowhere: Bool { path == "/dev/null" }
+
   /// Throws for a path that belongs to a store, or that is taken: before any work is done.
   func check(_ stores: [String]) throws {
-    guard let path else { return }
+    guard let path, !isNowhere else { return }
     guard !isFolder else { return try ExportFolder(path: path, suffix: "", fileSystem: files).refuseTaken() }
     let new = NewFile(path, working: ExportFile.suffix, files)
     try new.refuseTaken()
@@ -42,6 +44,7 @@ struct ExportOutput {
     -> ExportSummary
   {
     guard let path else { return try export.run(to: Self.print, progress: { _, _ in }) }
+    guard !isNowhere else { return try export.run(to: { _ in }, progress: progress) }
     guard isFolder else {
       return try ExportFile(path: path, fileSystem: files).write { try export.run(to: $0, progress: progress) }
     }
@@ -55,6 +58,7 @@ struct ExportOutput {
     -> ExportSummary
   {
     guard let path else { return try body(Self.print) }
+    guard !isNowhere else { return try body { _ in } }
     return try ExportFile(path: path, fileSystem: files).write(body)
   }
 

@@ -88,6 +88,10 @@ struct ImportCommand: StoreCommand {
 
   func run() throws {
     try OutputPath("--output", output).checkCompanion()
+    if let (file, first) = try StoreImport.repeatedFile(of: inputs, fileSystem: LocalFileSystem()) {
+      throw ValidationError(
+        "\(file) is given twice\(file == first ? "" : ", also as \(first)"): name it once, or its folder alone")
+    }
     try checkRejects()
     let version = try ModelLibrary(paths: [model]).target(named: version)
     let monitor = RunMonitor(interval: checkpointEvery.interval, work: "import")
@@ -109,7 +113,9 @@ struct ImportCommand: StoreCommand {
     ) { Console.error("left out: \($0.path): line \($0.line): \($0.reason)") }
     withExtendedLifetime(signals) {}
     display.end()
-    if !quiet { Console.print(text(summary, seconds: display.seconds)) }
+    let text = ImportSummaryText(
+      summary: summary, output: output, hasExternal: external != nil, seconds: display.seconds)
+    if !quiet { Console.print(text.text) }
     if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
   }
 
@@ -152,35 +158,5 @@ struct ImportCommand: StoreCommand {
         .refused, "--rejects would stand among the files to import, in the folder \(input)",
         hint: "Choose a path in another folder", effect: .nothingWritten, path: rejects)
     }
-  }
-
-  private func text(_ summary: StoreImport.Summary, seconds: Double) -> String {
-    let total = summary.rows.values.reduce(0, +)
-    let rate = seconds > 0 ? UInt64(Double(total) / seconds) : 0
-    var lines = ["\(output): \(total.counted("object")), \(Console.count(rate)) a second"]
-    lines += summary.rows.keys.sorted().map { "  \($0): \(Console.count(summary.rows[$0] ?? 0))" }
-    if summary.links > 0 { lines.append("  links: \(Console.count(summary.links))") }
-    lines.append("  UUID: \(summary.uuid)")
-    if summary.rejects > 0 { lines.append("  left out: \(summary.rejects.counted("line"))") }
-    if summary.externalFiles > 0 {
-      lines.append("  external files: \(Console.count(summary.externalFiles)) beside the store")
-    }
-    for path in summary.emptyFiles { lines.append("note: \(path) has no objects") }
-    if !summary.passedOver.isEmpty {
-      lines.append("note: passed over, as the names end otherwise: \(Self.list(summary.passedOver))")
-    }
-    if summary.missingFiles > 0 {
-      lines.append(
-        "note: \(summary.missingFiles.counted("external file is", "external files are")) named and "
-          + "\(summary.missingFiles.verb("was", "were")) not found; "
-          + (external == nil ? "--external FOLDER copies them" : "the folder does not have them"))
-    }
-    return lines.joined(separator: "\n")
-  }
-
-  private static func list(_ paths: [String]) -> String {
-    let most = 10
-    let rest = paths.count > most ? " and \(paths.count - most) more" : ""
-    return paths.prefix(most).joined(separator: ", ") + rest
   }
 }

@@ -15,7 +15,7 @@ struct FleetMigrationOptions: ParsableArguments {
   /// The words that ask for the same from any folder.
   var words: [String] {
     func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
-    return models.arguments + extras.arguments + option("--max-rejects", rejects.maxRejects?.text)
+    return models.arguments + extras.allArguments + option("--max-rejects", rejects.maxRejects?.text)
       + (rejects.rejectValues ? ["--reject-values"] : []) + option("--index-builder", indexBuilder?.rawValue)
       + option("--keep-backups", keepBackups?.text) + option("--verify", verify?.rawValue)
       + option("--checkpoint-every", checkpointEvery)
@@ -39,6 +39,7 @@ struct FleetMigrationOptions: ParsableArguments {
     }
     var options = self
     let sources = try models.named.sources(for: nil, mappings: models.mappings)
+    if let refusal = try sources.unread?.refusal(in: ModelLibrary(paths: sources.models)) { throw refusal }
     (options.models.named.models, options.models.mappings) = (sources.models, sources.mappings)
     (options.models.named.app, options.models.named.bundle) = (nil, nil)
     return options

@@ -167,7 +167,12 @@ struct FleetRunCommand: ParsableCommand {
       valueName: "task"))
   var shard: String?
   @Option(name: .long, help: .jobs) var jobs = 1
-  @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory: ByteCount?
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Peak memory, for example 256M; at least \(ByteCount.leastMemory). Default: that of the plan.", valueName: "size"),
+    transform: ByteCount.memory)
+  var memory: ByteCount?
   @Option(name: .long, help: .workers) var workers: Int?
   @Option(name: .long, help: .deadline) var deadline: Deadline?
   @Option(name: .long, help: .maxRuntime) var maxRuntime: TimeSpan?

@@ -19,7 +19,8 @@ struct KeptResult: Codable, Equatable {
   var hint: String?
   var effect: String?
   var next: [String]?
-  /// The list's command: its verb, what was typed behind it, and the folder that it ran in.
+  /// The list's command: its program, its verb, what was typed behind it, and the folder that it ran in.
+  var program: String?
   var verb: String
   var line: [String]
   var folder: String
@@ -30,7 +31,7 @@ struct KeptResult: Codable, Equatable {
     func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.longestText)) } }
     (error, hint, effect) = (short(result.error), short(result.hint), result.effect)
     next = result.next?.filter { $0.utf8.count <= Self.longestText }
-    (verb, folder) = (words.verb[0], FileManager.default.currentDirectoryPath)
+    (program, verb, folder) = (ProgramName.current, words.verb[0], FileManager.default.currentDirectoryPath)
     line = words.line.reduce(0) { $0 + $1.utf8.count } <= Self.longestLine ? words.line : []
   }
 
@@ -66,7 +67,7 @@ extension KeptResult {
     case .failed, .waiting:
       // An interrupted run says itself that it waits, and a missing store is missing.
       guard exitCode != ExitCodes.stopped else { return false }
-      guard let status = try? job.status(target), status.state != .none else { return true }
+      guard let status = try? StatusCommand.status(job, target), status.state != .none else { return true }
       guard let age = status.secondsSinceSign else { return false }
       return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
     }

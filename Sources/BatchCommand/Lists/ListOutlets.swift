@@ -50,7 +50,7 @@ final class ListOutlets: Sendable {
         if let silence = status?.secondsSinceSign, status?.state == .running {
           isAlive = isAlive && silence < longestSilence
         }
-      } else if result.state != "not begun" || code != nil {
+      } else if result.state != ListState.notBegun || code != nil {
         store.code = result.exitCode
         store.end = ends.withLock { ends in
           let end = ends[place] ?? Date()
@@ -60,7 +60,7 @@ final class ListOutlets: Sendable {
       }
       return store
     }
-    let ended = results.count - results.count { $0.state == "not begun" }
+    let ended = results.count - results.count { $0.state == ListState.notBegun }
     let failed = results.count { $0.tone == .failed }
     let counts = [
       ("done", results.count { $0.tone == .done }), ("failed", failed), ("running", running.count),

@@ -71,7 +71,9 @@ struct ListPage {
     let (report, path) = (result.result, result.output ?? result.store)
     let versions = report?["sourceVersion"]?.text.map { "\($0) → \(report?["targetVersion"]?.text ?? "")" }
     let seconds = report?["seconds"]?.double
-    let (rows, size) = (report?["rowsRead"]?.count, report?["bytesAfter"]?.count ?? report?["bytesBefore"]?.count)
+    let (rows, size) = (report?["rowsRead"]?.count, Self.size(result))
+    // Of one that nobody tried the time is the list's.
+    let began = result.state == ListState.notBegun ? nil : result.time ?? report?["started"]?.text
     let name = URL(fileURLWithPath: path).lastPathComponent
     let folder = path.dropLast(name.count)
     let detail = result.tone == .nothing ? nil : result.time == nil ? result.detail ?? result.error : result.error
@@ -84,11 +86,17 @@ struct ListPage {
       <tr class="t-\(result.tone)"><th scope="row">\(HTML.escaped(name))<small>\(HTML.escaped(String(folder)))</small></th>\
       <td class="state" data-v="\(result.tone.rawValue)"><b>\(HTML.escaped(result.state))</b>\
       \(detail.map { "<small>\(HTML.escaped($0))</small>" } ?? "")</td>\
-      \(cell("Versions", versions))\(cell("Began", (result.time ?? report?["started"]?.text).map(ReportWords.time)))\
+      \(cell("Versions", versions))\(cell("Began", began.map(ReportWords.time)))\
       \(cell("Time", seconds.map(Self.time), by: seconds ?? -1))\
       \(cell("Rows", rows.map { Console.count($0) }, by: rows.map { Double($0) } ?? -1))\
       \(cell("Size", size.map(Console.size), by: size.map { Double($0) } ?? -1))</tr>
       """
+  }
+
+  /// Of the store that is there now.
+  private static func size(_ result: ListResult) -> UInt64? {
+    let (before, after) = (result.result?["bytesBefore"]?.count, result.result?["bytesAfter"]?.count)
+    return result.state == StandingDocument.rolledBack ? before : after ?? before
   }
 
   private static func time(_ seconds: Double) -> String {

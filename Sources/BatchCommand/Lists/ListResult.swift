@@ -36,7 +36,8 @@ struct ListResult: Encodable {
 
   /// A store that was not begun.
   init(_ entry: Manifest.Entry) {
-    (store, output, exitCode, state, seconds) = (entry.store, entry.output, ExitCodes.stopped, "not begun", 0)
+    (store, output, exitCode) = (entry.store, entry.output, ExitCodes.stopped)
+    (state, seconds) = (ListState.notBegun, 0)
   }
 
   mutating func take(_ outcome: StoreOutcome, _ state: ListState, isMigration: Bool) {
@@ -56,7 +57,8 @@ struct ListResult: Encodable {
   mutating func take(_ kept: KeptResult) {
     (exitCode, state, tone, time, self.kept) = (kept.exitCode, kept.state, kept.tone, kept.time, kept)
     (error, hint, effect, next) = (kept.error, kept.hint, kept.effect, kept.next)
-    detail = tone == .done ? nil : "tried \(ReportWords.time(kept.time))"
+    let time = ReportWords.time(kept.time)
+    detail = tone == .done ? nil : state == ListState.notBegun ? "not tried; the list ran \(time)" : "tried \(time)"
   }
 
   /// Goes on with the command of the list that began the run: it has options that no run remembers.
@@ -70,7 +72,10 @@ struct ListResult: Encodable {
 
   /// The commands that the advice of a status or a report names.
   private static func advised(_ advice: JSONValue?) -> [String]? {
-    let texts: [String] = advice?.text.map { [$0] } ?? advice?.elements.compactMap { $0.text } ?? []
+    advised(advice?.text.map { [$0] } ?? advice?.elements.compactMap { $0.text } ?? [])
+  }
+
+  static func advised(_ texts: [String]) -> [String]? {
     var commands: [String] = []
     for text in texts {
       let parts = text.split(separator: "`", omittingEmptySubsequences: false)

@@ -152,9 +152,10 @@ final class ListRun: Sendable {
     let command = StoreCommandWords(
       store: entry.store, output: entry.output, options: orders.adding(to: words.options), deadline: deadline)
     do {
-      let status = isMigration ? try? MigrationJob(policies: Program.policies).status(entry.target) : nil
+      let status =
+        isMigration ? try? StatusCommand.status(MigrationJob(policies: Program.policies), entry.target) : nil
       if status?.state == JobStatus.State.none, words.verb == ["resume"] {
-        if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store, "store") }
+        if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store) }
         (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
         return result
       }
@@ -177,10 +178,11 @@ extension ListRun {
   /// What a command that looks at results, or clears up, does not see by itself.
   private func look(_ entry: Manifest.Entry, _ result: inout ListResult) {
     switch words.verb[0] {
+    case "report":
+      result.showImport(entry)
+      fallthrough
     case "status":
       result.distinguishStore(entry)
-      fallthrough
-    case "report":
       guard let found = kept.find(entry) else { return }
       if found.isLast(beside: result.tone) {
         result.take(found)
@@ -190,7 +192,7 @@ extension ListRun {
     case "rollback": result.tellWhyNothingIsBack(entry, kept.find(entry))
     case "clean":
       guard let found = kept.find(entry), !words.line.contains("--dry-run") else { return }
-      guard (try? kept.forget(found.target)) != nil, result.tone == .nothing else { return }
+      guard (try? kept.forget(found.target)) != nil, result.state == ListState.nothingToRemove else { return }
       (result.state, result.tone, result.detail) = ("cleaned", .done, "what was known of its last attempt")
     default: return
     }
@@ -207,12 +209,28 @@ extension ListResult {
     case .rolledBack: state = StandingDocument.rolledBack
     case _ where kept?.state == ListState.unchanged: (state, detail) = (ListState.unchanged, "nothing to roll back")
     case .beside: (state, detail) = ("nothing was replaced", "the result is a file of its own")
+    case .unfinished(let run):
+      let what = run == .failed ? "its migration failed before" : "its migration is not finished"
+      (state, detail) = ("nothing was replaced", what)
     case .gone: return
+    case .unknown where (try? MigrationJob().importStatus(entry.target)) ?? nil != nil:
+      (state, detail) = ("nothing was replaced", "an import that is not finished makes it")
     case .unknown:
       state = ListState.noneIsKnown
       return distinguishStore(entry)
     }
     (exitCode, tone, error, hint, effect, next) = (0, .nothing, nil, nil, nil, nil)
+  }
+
+  /// An import has no report, and stands all the same.
+  fileprivate mutating func showImport(_ entry: Manifest.Entry) {
+    guard state == ListState.noneIsKnown,
+      let status = (try? MigrationJob(policies: Program.policies).importStatus(entry.target)) ?? nil
+    else { return }
+    let isRunning = status.state == .running
+    (state, tone) = (status.state.rawValue, isRunning ? .running : .waiting)
+    exitCode = isRunning ? ExitCodes.leaseHeld : ExitCodes.stopped
+    (error, hint, effect, next) = (nil, nil, nil, status.advice.flatMap { Self.advised([$0]) })
   }
 
   /// The status is asked of the output: that one may be missing where the store is there.
@@ -224,7 +242,7 @@ extension ListResult {
       (error, hint, effect, next) = (nil, nil, nil, nil)
       return
     }
-    let missing = NearName.noSuchFile(entry.store, "store")
+    let missing = NearName.noSuchFile(entry.store)
     (exitCode, state, tone) = (missing.exitCode, ExitCodes.name(missing.exitCode), .failed)
     (error, hint) = (missing.message, missing.hint)
   }

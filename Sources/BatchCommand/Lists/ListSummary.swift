@@ -37,7 +37,7 @@ struct ListSummary: Encodable {
     var places: [String: Int] = [:]
     groups = []
     for (index, result) in results.enumerated() {
-      let command = result.kept.map { [$0.folder, $0.verb] + $0.line } ?? []
+      let command = result.kept.map { [$0.program ?? "", $0.folder, $0.verb] + $0.line } ?? []
       let key = ([result.exitCode.description, result.state, result.reason ?? ""] + command).joined(separator: "\0")
       if let place = places[key] {
         groups[place].stores.append(index)

@@ -42,6 +42,8 @@ struct ListState: Equatable {
   /// What is said of a store that has its version, and of one that nobody has migrated.
   static let unchanged = "needed nothing"
   static let noneIsKnown = "no migration is known"
+  static let notBegun = "not begun"
+  static let nothingToRemove = "nothing to remove"
 
   var name: String
   var tone: Tone

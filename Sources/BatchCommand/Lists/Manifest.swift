@@ -42,13 +42,7 @@ struct Manifest: Sendable {
       let parts = line.split(separator: "\t", omittingEmptySubsequences: true).map(String.init)
       return Entry(store: parts.first ?? "", output: parts.count > 1 ? parts[1] : nil, line: number + 1)
     }
-    var seen: Set<String> = []
-    for entry in entries where !seen.insert(entry.output ?? entry.store).inserted {
-      throw BatchError(
-        .refused, "\(entry.output ?? entry.store) comes twice in the list", hint: "Name it once",
-        effect: .nothingWritten,
-        path: path)
-    }
+    try refuseTwice()
     guard !entries.isEmpty else {
       throw BatchError(
         .refused, "the list names no store", hint: "Write one a line", effect: .nothingWritten, path: path)
@@ -57,6 +51,20 @@ struct Manifest: Sendable {
 }
 
 extension Manifest {
+  /// A path may be written in several ways, and lead over symbolic links.
+  private func refuseTwice() throws {
+    var seen: [String: Entry] = [:]
+    for entry in entries {
+      let path = (try? JobDirectory.resolve(entry.target)) ?? KeptResult.whole(entry.target)
+      guard let first = seen.updateValue(entry, forKey: path) else { continue }
+      let (one, other) = (first.target, entry.target)
+      let names = one == other ? "\(one) comes" : "\(one) and \(other) are one file, which comes"
+      throw BatchError(
+        .refused, "\(names) twice in the list", hint: "Name it once: lines \(first.line) and \(entry.line) have it",
+        effect: .nothingWritten, path: self.path)
+    }
+  }
+
   private static func standardInputBytes() throws -> [UInt8] {
     let bytes = try FileHandle.standardInput.read(upToCount: mostBytes + 1) ?? Data()
     guard bytes.count <= mostBytes else {

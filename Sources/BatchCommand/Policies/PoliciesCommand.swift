@@ -49,6 +49,12 @@ struct PoliciesBuildCommand: ParsableCommand {
   }
 
   func run() throws {
+    guard PolicyBuild.builder == [ProgramName.current] else {
+      let command = AdvisedCommand(line: ShellWords.line(PolicyBuild.builder + CommandLineWords.line))
+      throw BatchError(
+        .refused, "this program was built without the trait SwiftData: it reads no Swift, and compiles no policies",
+        hint: "With a program that does, which takes minutes to build: \(command)", effect: .nothingWritten)
+    }
     let program = try PolicyProgram(sources: sources)
     let build = try PolicyBuild(program, checkout: package, folder: buildFolder, isDebug: debug)
     if !json {

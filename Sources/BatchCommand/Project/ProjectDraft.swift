@@ -19,6 +19,12 @@ struct ProjectDraft {
     guard let model = application.models.first(where: { $0.paths == choice.models }) else {
       throw BatchError(.failed, "the model that was taken is not in the application", path: application.path)
     }
+    if let lost = model.bundle.lostVersion {
+      let names = model.bundle.versions.map(\.name).joined(separator: ", ")
+      throw BatchError(
+        .noModel, lost, hint: "Choose the current version in Xcode. The versions in their order: \(names)",
+        effect: .nothingWritten, path: model.bundle.path)
+    }
     let found = ApplicationSteps(of: model.bundle, in: application)
     (self.application, self.model, self.swift) = (application, model, swift)
     (steps, mappings) = (found.steps, found.used)
@@ -73,9 +79,13 @@ struct ProjectDraft {
   private var target: String { model.bundle.currentVersion ?? model.bundle.versions.last?.name ?? "" }
 
   private var mappingLines: [String] {
-    guard !mappings.isEmpty else { return ["", "# There is no mapping model: all steps are inferred.", "# mappings:"] }
+    let unread = application.unread(for: model)
+    guard !mappings.isEmpty || !unread.isEmpty else {
+      return ["", "# There is no mapping model: all steps are inferred.", "# mappings:"]
+    }
     let names = model.bundle.versions.map(\.name)
     return ["", "# Mapping models, and the steps that they make.", "mappings:"]
+      + unread.map { item($0.path) + "  # cannot be read: put a sound copy in its place, or take this line out" }
       + mappings.map { place in
         let made = steps.filter { $0.mappings.contains(place) }.map {
           "\(names[$0.source]) to \(names[$0.destination])"
@@ -101,6 +111,7 @@ struct ProjectDraft {
       + needed.filter { seen.insert($0.name).inserted }.map {
         "  # \(Self.comment($0.name)): \(Self.comment($0.source ?? "no source here")), "
           + ($0.isAvailable ? "in this program" : "not in this program")
+          + Self.comment($0.obstacle.map { "; it cannot be compiled here: \($0)" } ?? "")
       }
   }
 

@@ -26,7 +26,13 @@ struct ProjectOptions {
       if !takesMappings, name == "mappings" { return false }
       return !(hasOrder && Self.order.contains(name))
     }
-    try refuseUntrusted()
+    let others = file.entries.filter { entry in
+      !options.contains(entry.key.option) && entry.key.name != ProjectKey.policies
+        && !(hasModel && entry.key.isOfModel)
+    }
+    try refuseUntrusted(entries + others)
+    try refuseLoneBundle()
+    try check(others)
     for entry in file.entries where entry.key.name == ProjectKey.policies {
       Program.know(
         try PolicySource.find(below: entry.values).map {
@@ -36,6 +42,9 @@ struct ProjectOptions {
   }
 
   var words: [String] { entries.flatMap(\.words) }
+
+  /// What it says of models, which is void if the line names models.
+  var modelWords: [String] { entries.filter(\.key.isOfModel).flatMap(\.words) }
 
   /// The line with the words of the file: before what stands for itself, so that no option of the line takes them.
   func adding(_ words: [String], to line: [String]) -> [String] {
@@ -51,20 +60,55 @@ struct ProjectOptions {
 
   /// The error of the parser about a line with the words of the file, as one of the file.
   func told(_ error: any Error, _ parses: ([String]) throws -> Void, message: (any Error) -> String) -> any Error {
-    for entry in entries {
-      do { try parses(entry.words) } catch {
-        return BatchError(
-          .badMapping, "line \(entry.line): \(entry.key.name): \(message(error))", hint: ProjectFile.hint,
-          effect: .nothingWritten, path: file.path)
-      }
+    told(error, of: entries, parses, message: message)
+  }
+
+  private func told(
+    _ error: any Error, of entries: [ProjectFile.Entry], _ parses: ([String]) throws -> Void,
+    message: (any Error) -> String
+  ) -> any Error {
+    func isAtFault(_ entry: ProjectFile.Entry) -> Bool {
+      do { try parses(entry.words) } catch let other { return message(other) == message(error) }
+      return false
     }
-    return BatchError(
-      .badMapping, message(error), hint: ProjectFile.hint, effect: .nothingWritten, path: file.path)
+    let culprit = entries.first(where: isAtFault)
+    let said = message(error)
+    // A hint follows, with a full stop before it.
+    let text = said.hasSuffix(".") ? String(said.dropLast()) : said
+    return fault(culprit, text + (culprit.map { limits(of: $0, among: text) } ?? ""))
+  }
+
+  private func fault(_ entry: ProjectFile.Entry?, _ message: String) -> BatchError {
+    BatchError(
+      .badMapping, (entry.map { "line \($0.line): \($0.key.name): " } ?? "") + message, hint: ProjectFile.hint,
+      effect: .nothingWritten, path: file.path)
+  }
+
+  /// Values that a message lists, and that this file may not have.
+  private func limits(of entry: ProjectFile.Entry, among words: String) -> String {
+    guard !file.isNamed, case .values(let values) = entry.key.needsTrust else { return "" }
+    let listed = values.map { "'\($0)'" }.filter(words.contains)
+    return listed.isEmpty ? "" : " (\(listed.joined(separator: " and ")) only in a file that --config names)"
+  }
+
+  /// Other commands read the file, too: what is wrong for them is wrong for all.
+  private func check(_ others: [ProjectFile.Entry]) throws {
+    func parse(_ words: [String]) throws { _ = try MigrateCommand.parse(["store"] + words) }
+    do { try parse(others.flatMap(\.words)) } catch {
+      throw told(error, of: others, parse) { MigrateCommand.message(for: $0) }
+    }
+  }
+
+  private func refuseLoneBundle() throws {
+    guard !entries.contains(where: { $0.key.name == "app" }) else { return }
+    for entry in entries where entry.key.name == "bundle" {
+      throw fault(entry, "it names a model of an application, and the file has no key app")
+    }
   }
 
   /// A file that was found may choose models, and no more than a store may: it starts nothing, writes nowhere else and
   /// gives nothing up.
-  private func refuseUntrusted() throws {
+  private func refuseUntrusted(_ entries: [ProjectFile.Entry]) throws {
     guard !file.isNamed else { return }
     for entry in entries {
       if isTrusted(entry) { continue }

@@ -60,7 +60,7 @@ struct ReportPage {
         + pair(words.bytes(entity.before), words.bytes(entity.after))
         + "</tr>"
     }
-    let then = report.outcome == .rolledBack ? "after" : "now"
+    let then = report.present?.isGone == true ? "after" : "now"
     return """
       <table><thead><tr><th scope="col">Entity</th><th scope="col">Rows before, \(then)</th><th scope="col">Bytes before, \(then)</th></tr></thead>\
       <tbody>\(rows.joined())</tbody></table><p class="small">Bytes, and rows marked ≈, are estimated from a sample of pages. \

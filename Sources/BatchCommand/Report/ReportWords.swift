@@ -87,8 +87,8 @@ struct ReportWords {
     func add(_ name: String, _ value: String?) { if let value { figures.append((name, value)) } }
     add("source", report.source.flatMap { $0 == report.destination ? nil : Self.plain($0) })
     add("versions", report.sourceVersion.map { Self.plain("\($0) to \(report.targetVersion ?? "")") })
-    // A rollback has put it in the store's place.
-    if report.outcome != .rolledBack { add("backup", report.backup.map(Self.plain)) }
+    add("backup", report.backup.map(Self.plain))
+    add("set aside", report.setAside.map(Self.plain))
     add("began", report.started.map(Self.time))
     add("ended", report.ended.map(Self.time))
     if report.seconds > 0 {
@@ -114,7 +114,7 @@ struct ReportWords {
   }
 
   /// When the store had what the record says of the result.
-  var then: String { report.outcome == .rolledBack ? "after the migration" : "now" }
+  var then: String { report.present?.isGone == true ? "after the migration" : "now" }
 
   private var bytes: String? {
     let (before, after) = (report.bytesBefore.map(Console.size), report.bytesAfter.map(Console.size))

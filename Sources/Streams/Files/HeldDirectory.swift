@@ -9,6 +9,10 @@ public final class HeldDirectory: Sendable {
   /// Takes over an open descriptor; without one the way is the name.
   package init(path: String, descriptor: Int32? = nil) { (self.path, self.descriptor) = (path, descriptor) }
 
+  /// Takes an advisory lock, which others take by this call alone, for as long as the directory is held; false if another
+  /// one has it, or nobody can have it here.
+  package func lock() -> Bool { descriptor.map { flock($0, LOCK_EX | LOCK_NB) == 0 } ?? false }
+
   deinit { if let descriptor { _ = Glibc.close(descriptor) } }
 }
 

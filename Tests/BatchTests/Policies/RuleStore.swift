@@ -42,6 +42,13 @@ struct RuleStore {
     return request.source
   }
 
+  /// Migrates without a mapping file, and gives the path of the result.
+  func inferred() throws -> String {
+    let request = folder.request(try folder.copy(store, as: UUID().uuidString))
+    _ = try folder.migrate(request)
+    return request.source
+  }
+
   /// What a migration says is wrong: message and hint.
   func failure(_ entities: String) throws -> String {
     do { _ = try folder.migrate(request(entities)) } catch { return "\(error)" }

@@ -2,6 +2,7 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MigrationJobs
+@testable import RunSupport
 
 /// Both sides of a one-to-one hold a key, so rules and mappings have to agree about them.
 @Suite("One object of several, and the two sides of a one-to-one")
@@ -97,5 +98,45 @@ struct RuleTakeTests {
     #expect(try keys("null", "null") == ["null", "null"])
     let found = try store.failure(Self.mapping(side == 0 ? sides[0] : "null", side == 1 ? sides[1] : "null"))
     #expect(found.contains("is null: only one side would hold a key"), "\(found)")
+  }
+
+  /// A person and an address; the newer version has another name for the person's side, without a renaming identifier.
+  private static func renamed(many: Bool) throws -> RuleStore {
+    func entities(_ name: String, many: Bool) -> [EntityDescription] {
+      [
+        StoreModels.entity("Person", [("name", .string)], [StoreModels.link(name, "Address", "person", many: many)]),
+        StoreModels.entity("Address", [("city", .string)], [StoreModels.link("person", "Person", name)]),
+      ]
+    }
+    let person = ("Person", many ? "Z_PK, ZNAME" : "Z_PK, ZNAME, ZADDRESS", many ? "1, 'a'" : "1, 'a', 7")
+    return try RuleStore(
+      entities("address", many: many), entities("home", many: false),
+      [person, ("Address", "Z_PK, ZCITY, ZPERSON", "7, 'c', 1")])
+  }
+
+  private static let sides = "SELECT ZHOME FROM ZPERSON UNION ALL SELECT ZPERSON FROM ZADDRESS"
+
+  @Test("Inference carries both sides of a one-to-one over, also where one of them has a new name")
+  func inferredSides() throws {
+    let store = try Self.renamed(many: false)
+    let result = try store.inferred()
+    #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
+  }
+
+  @Test("No step sets one side of a one-to-one alone; the advice is taken", arguments: [false, true])
+  func oneSide(many: Bool) throws {
+    let store = try Self.renamed(many: many)
+    if many {
+      let error = #expect(throws: BatchError.self) { try store.inferred() }
+      #expect("\(error.map(String.init(describing:)) ?? "")".contains("Person.home: the to-many became a to-one"))
+    }
+    let found = try store.failure("  - Person\n  - Address")
+    let way = many ? "{ target: $source.address, take: first }" : "$source.address"
+    #expect(found.contains("its inverse Person.home comes from nothing: only one side would hold a key"), "\(found)")
+    #expect(found.contains("In the relationships of PersonToPerson, write home: \(way)"), "\(found)")
+    let address = many ? "\n    relationships: { person: null }" : ""
+    let result = try store.migrated(
+      "  - from: Person\n    relationships: { home: \(way) }\n  - from: Address\(address)")
+    #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
   }
 }

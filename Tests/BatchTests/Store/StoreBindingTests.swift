@@ -55,14 +55,14 @@ struct StoreBindingTests {
     let table = #expect(throws: BatchError.self) { try bind(tables) }
     #expect(table?.code == .badStore)
     #expect(table?.entity == "Reader")
-    #expect(table?.message == "the store's metadata claims model Library 3, but it lacks table ZREADER")
+    #expect(table?.message == "the store's metadata claims model Library 3, but the store has no table ZREADER")
     tables = fresh()
     tables["ZAUTHOR"] = "CREATE TABLE ZAUTHOR ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )"
     let column = #expect(throws: BatchError.self) { try bind(tables) }
     #expect(column?.path == "a.sqlite")
     #expect(
       column?.message
-        == "the store's metadata claims model Library 3, but it has table ZAUTHOR, but without column ZNAME")
+        == "the store's metadata claims model Library 3, but the store has no column ZNAME in table ZAUTHOR")
     tables = fresh()
     tables["Z_METADATA"] = nil
     #expect(#expect(throws: BatchError.self) { try bind(tables) }?.message == "the file has no table Z_METADATA")
@@ -93,7 +93,8 @@ struct StoreBindingTests {
     tables["Z_1BOOKS"] = "CREATE TABLE Z_1BOOKS (Z_1AUTHORS INTEGER, Z_4BOOKS INTEGER)"
     let unordered = #expect(throws: BatchError.self) { try bind(tables) }
     #expect(unordered?.entity == "Author")
-    #expect(unordered?.message.contains("lacks table Z_1BOOKS with columns Z_1AUTHORS, Z_4BOOKS, Z_FOK_4BOOKS") == true)
+    #expect(
+      unordered?.message.contains("has no table Z_1BOOKS with columns Z_1AUTHORS, Z_4BOOKS, Z_FOK_4BOOKS") == true)
     tables["Z_1BOOKS"] = nil
     for number in [7, 8] {
       tables["Z_\(number)BOOKS"] =
@@ -149,6 +150,6 @@ struct StoreBindingCorpusTests {
       try StoreBinding(layout: layout, schema: schema, modelName: "ATDataModel 3", path: corrupt.path)
     }
     #expect(error?.code == .badStore)
-    #expect(error?.message.contains("claims model ATDataModel 3, but it has table") == true)
+    #expect(error?.message.contains("claims model ATDataModel 3, but the store has no column") == true)
   }
 }

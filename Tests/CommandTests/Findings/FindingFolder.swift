@@ -48,7 +48,8 @@ final class FindingFolder {
     return (folder, store)
   }
 
-  private init(entities versions: [String]) throws {
+  /// Versions V1, V2, … with these entities.
+  init(entities versions: [String]) throws {
     folder = try CommandFolder()
     models = folder.newPath("Model.xcdatamodeld")
     try write(entities: versions)

@@ -144,7 +144,17 @@ struct MappingCheckFindingTests {
     let paths = try ["A", "K"].map { try write(folder, "from: V1\nto: V2\nentities: [\($0)]\n", "\($0).yaml") }
     try folder.runWell(["mapping", "check"] + paths + ["--models", folder.models])
     let one = try folder.run(["mapping", "check", paths[0], "--models", folder.models])
-    let said = "does not name K; to drop it, add to a mapping file: remove: [K]"
+    let said =
+      "does not name K: if another mapping model of the step has it, name that one as well; else carry it with - K in the "
+      + "entities of a mapping file, or with others: true; to drop it, write - remove: [K] there"
     #expect(one.code == 20 && one.error.contains(said), "\(one)")
+    let words = try #require(FindingFolder.advice(one), "\(one)")
+    #expect(words == ["mapping", "check"] + paths + ["--models", folder.models])
+    try folder.runWell(words)
+    for line in ["entities: [A, K]\n", "others: true\nentities: [A]\n", "entities:\n  - A\n  - remove: [K]\n"] {
+      let path = try write(folder, "from: V1\nto: V2\n\(line)", "Whole.yaml")
+      try folder.runWell(["mapping", "check", path, "--models", folder.models])
+      try FileManager.default.removeItem(atPath: path)
+    }
   }
 }

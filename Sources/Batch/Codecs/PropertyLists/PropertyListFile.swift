@@ -30,8 +30,7 @@ package enum PropertyListFile {
       }
       return try PropertyListTextReader.read(bytes)
     } catch let damage as PropertyListReader.Damage {
-      throw BatchError(
-        .badModel, "the property list cannot be read", hint: "Compile the model again", path: path, cause: damage)
+      throw BatchError(.badModel, "\(damage)", hint: "Compile the model again", path: path)
     }
   }
 }

@@ -45,11 +45,11 @@ package struct PropertyListReader {
     let trailer = bytes.count - 32
     offsetSize = Int(bytes[trailer + 6])
     referenceSize = Int(bytes[trailer + 7])
-    let count = try integer(at: trailer + 8, size: 8)
-    let table = try integer(at: trailer + 24, size: 8)
-    guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), count > 0, count <= Self.mostObjects,
+    // Of a file that was cut off the last bytes are any.
+    guard let count = try? integer(at: trailer + 8, size: 8), let table = try? integer(at: trailer + 24, size: 8),
+      (1...8).contains(offsetSize), (1...8).contains(referenceSize), count > 0, count <= Self.mostObjects,
       table >= 8, table <= trailer, (trailer - table) / offsetSize >= count
-    else { throw Damage("its table of objects does not fit the file") }
+    else { throw Damage("it is cut off, or its end is damaged") }
     objectCount = count
     tableStart = table
     known = Array(repeating: nil, count: count)

@@ -32,7 +32,9 @@ package struct ZipEntry: Sendable, Equatable {
 
   /// Why the archive with such an entry is not read; nil for a path that stays inside.
   var fault: String? {
-    guard !name.isEmpty, !name.hasPrefix("/"), !name.utf8.contains(0) else { return "its path is none" }
+    if name.isEmpty { return "it has no name" }
+    if name.utf8.contains(0) { return "its path has a byte that no path has" }
+    if name.hasPrefix("/") { return "its path begins at the root of the disk" }
     let parts = name.split(whereSeparator: { $0 == "/" || $0 == "\\" })
     return parts.contains("..") ? "its path leads out of the archive" : nil
   }

@@ -15,10 +15,7 @@ extension MappingFileWriter {
     }
     var inference = Inference(source: source, destination: destination)
     let mappings = inference.entityMappings()
-    func title(_ model: ManagedObjectModel) -> String {
-      byChecksum.contains(model.name) ? "the model \(model.name)" : model.name
-    }
-    var lines = ["# From \(title(source)) to \(title(destination)). Properties that are not named are mapped by name."]
+    var lines = ["# From \(source.name) to \(destination.name). Properties that are not named are mapped by name."]
     lines += ["from: \(version(source))", "to: \(version(destination))"]
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
@@ -27,7 +24,7 @@ extension MappingFileWriter {
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
       lines += needs.map { comment("To do: \($0.text)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
-      lines += dropped(mapping, source: source, version: title(destination)).map(comment)
+      lines += dropped(mapping, source: source, version: destination.name).map(comment)
       let open = Open(problems, needs, emptied: emptied(mapping, by: inference.problems, in: destination))
       lines += open.emptied.sorted().map { comment("\(mapping.destinationEntity ?? "").\($0) is set by its inverse.") }
       lines += draft(mapping, open)

@@ -13,12 +13,20 @@ extension MigrationRun {
     // Without them and with the plan as it was, the run only begins again.
     try CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem).removeAll()
     plan.extras.history = history
-    if let place = plan.arguments?.firstIndex(of: "--history"), plan.arguments?.indices.contains(place + 1) == true {
-      plan.arguments?[place + 1] = history.rawValue
-    }
+    plan.arguments = plan.arguments.map { Self.words($0, with: history) }
     plan.planFingerprint = PlanFingerprint.hex(
       try PlanFingerprint.of(
         steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now))
     try plan.write(to: job, fileSystem)
+  }
+
+  private static func words(_ arguments: [String], with history: ExtrasOptions.History) -> [String] {
+    var words = arguments
+    if let place = words.firstIndex(of: "--history"), words.indices.contains(place + 1) {
+      words[place + 1] = history.rawValue
+    } else if history != .keep {
+      words += ["--history", history.rawValue]
+    }
+    return words
   }
 }

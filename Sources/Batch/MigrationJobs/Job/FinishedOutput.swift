@@ -14,8 +14,8 @@ extension MigrationJob {
     else { return nil }
     return try BatchError.looking {
       let source = try JobDirectory.resolve(request.source)
-      guard report.source == source,
-        let history = RunHistory(path: try JobDirectory(destination: output).record),
+      guard let history = RunHistory(path: try JobDirectory(destination: output).record),
+        history.facts?.source == source,
         let fingerprint = history.origin?.fingerprint, try StoreState(source, fileSystem).fingerprint == fingerprint
       else { return nil }
       let plan = try self.plan(request, countsRows: false).plan

@@ -136,7 +136,7 @@ extension MigrationJob {
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
-    (run.origin, run.token) = (request.origin, token)
+    (run.origin, run.madeFrom, run.token) = (request.origin, request.madeFrom, token)
     run.hold(by: request.heldBy)
     switch request.interval {
     case .seconds(let seconds): run.checkpointSeconds = seconds

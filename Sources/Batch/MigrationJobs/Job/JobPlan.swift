@@ -66,6 +66,8 @@ struct JobPlan: Codable, Equatable {
   var arguments: [String]?
   /// Who asked for the run, if it was not a person.
   var origin: String?
+  /// The file that the source was made of, for reports; nil if a person named the source.
+  var madeFrom: RunHistory.SourceFile?
   /// Which run it is, for its history: the token of the lease that it began with. Nil in older runs.
   var token: String?
   /// What a person should know, as the plan says it.

@@ -67,7 +67,8 @@ extension MigrationJob {
     var plan: MigrationPlan
     do { plan = try planner.plan(source, target: request.target, countsRows: countsRows) } catch let error as BatchError
     {
-      throw advised(error, planner: planner, source: source, request, by: command)
+      let advice = MappingAdvice(request: request, command: command, library: library, mappings: mappings)
+      throw advised(advice.told(error), planner: planner, source: source, request, by: command)
     }
     plan.notes += [source.metadata.newerFramework].compactMap { $0 }
     if source.isRecovered { plan.notes.append(SourceStore.recoveryNote) }
@@ -78,6 +79,10 @@ extension MigrationJob {
     plan.notes += try PlanJudge(
       request, command, plan: plan, library: library, mappings: mappings, policies: policies
     ).notes(source)
+    if command == .plan, countsRows, let step = plan.steps.first.map({ ($0.passed + [$0])[0] }) {
+      let objects = LeftOutObjects(step: step, reader: source, policies: policies, memory: request.memory)
+      plan.accounts[0] = try objects.count(plan.accounts[0]) { $0.leftOutBy == .filter || $0.leftOutBy == .removal }
+    }
     plan.planningSeconds = (ContinuousClock.now - begin) / .seconds(1) - plan.countingSeconds
     return (plan, seen)
   }
@@ -138,10 +143,12 @@ extension MigrationJob {
   {
     var policies = policies
     for found in mappings.flatMap(\.files) { policies.mappings[found.model.name] = found.file }
-    return MigrationPlanner(
+    var planner = MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts, inference: request.inference,
       fromTables: request.fromTables)
+    planner.unread = request.unread
+    return planner
   }
 
   /// The error with whole commands, where an order of the versions leads on.
@@ -157,7 +164,7 @@ extension MigrationJob {
     }
   }
 
-  /// The error with the whole command that names the order of the versions.
+  /// The error with the whole command that names the order of the versions, if that order is known.
   private func order(
     _ advice: OrderAdvice, in error: BatchError, _ request: Request, by command: PlanningCommand
   ) -> BatchError {
@@ -169,7 +176,7 @@ extension MigrationJob {
         "If \(target) comes after \(store), name them in that order: \(command)"
       case .missing(let names): "With \(names.joined(separator: " and ")) in the list: \(command)"
       case .identifiers: "By their identifiers they have another order: \(command)"
-      case .unknown: "If they have another order, name it: \(command)"
+      case .unknown: "If their order is another one, give that with --versions"
       }
     var error = error
     error.hint = [error.hint, sentence].compactMap { $0 }.joined(separator: ". ")

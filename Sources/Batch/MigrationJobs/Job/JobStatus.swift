@@ -77,7 +77,7 @@ extension MigrationJob {
     guard try fileSystem.status(job.plan) != nil else { return status }
     do {
       let plan = try JobPlan.read(job, fileSystem)
-      (status.source, status.target) = (plan.source, plan.targetVersion)
+      (status.source, status.target) = (plan.madeFrom?.path ?? plan.source, plan.targetVersion)
       status.heldBy = try plan.holder(fileSystem)
       try addCheckpoint(job, &status)
       // Behind the last step, only verification and cut-over are left.

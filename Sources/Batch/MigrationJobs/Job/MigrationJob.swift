@@ -59,6 +59,8 @@ public struct MigrationJob: Sendable {
     public var explains: [ExplainedObjects] = []
     /// Who asks, if it is not a person; it is kept in the record of the run, see ``RunReport/origin``.
     public var origin: String?
+    /// The file that a person named, if ``source`` was made of it for this migration: reports name it.
+    public var madeFrom: RunHistory.SourceFile?
     /// Whether several steps are made in one pass, if that gives the same.
     var makesOnePass: Bool { fuses && rejects == nil && explains.isEmpty }
 
@@ -74,6 +76,11 @@ public struct MigrationJob: Sendable {
 
     /// Whether to give up an interrupted migration to the same path. Otherwise the request is refused.
     public var restarts = false
+
+    /// Mapping models of an application that cannot be read: steps that they may be for are refused.
+    package var unread: UnreadMappings?
+    /// Mapping models of an application for which those that were named stand in.
+    package var replaced: [String] = []
 
     /// Makes a request with the defaults.
     public init(

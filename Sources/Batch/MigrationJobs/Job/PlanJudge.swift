@@ -51,8 +51,9 @@ struct PlanJudge {
     let isKnown = library.model(matching: hashes) != nil
     let stages = plan.steps.flatMap { $0.passed + [$0] }
     guard let origin = stages.first else { return }
-    let common = Set(hashes.keys).intersection(origin.destination.entities.map(\.name))
-    guard isKnown || !common.isEmpty || hashes.isEmpty else {
+    // The store's version may be an early one: entities can have had other names then.
+    let known = Set((library.versions + [origin.destination]).flatMap { $0.entities.map(\.name) })
+    guard isKnown || !known.isDisjoint(with: hashes.keys) || hashes.isEmpty else {
       throw BatchError(
         .refused,
         "no version of the model fits the store, and they have no entity in common: the store is another application's",
@@ -99,23 +100,9 @@ struct PlanJudge {
   private func withFilters(_ account: VersionAccount, step: MigrationStep, reader: StoreReader) throws
     -> VersionAccount
   {
-    let concerned = account.lines.filter { $0.leftOutBy == .filter && !request.consent.allows($0) }
-    guard !concerned.isEmpty else { return account }
-    let count: FilterCount
-    do {
-      count = try FilterCount(
-        Set(concerned.map(\.entity)), step: step, reader: reader, policies: policies,
-        now: Date().timeIntervalSinceReferenceDate, memory: request.memory
-      )
-    } catch let error as StreamsError where error.code == .diskFull {
-      // What filters look up does not fit into memory: the run counts, and is judged before its cut-over.
-      return account
+    try LeftOutObjects(step: step, reader: reader, policies: policies, memory: request.memory).count(account) {
+      $0.leftOutBy == .filter && !request.consent.allows($0)
     }
-    var counted = account
-    for index in counted.lines.indices where counted.lines[index].kind == .entity {
-      counted.lines[index].leftOut = count.leftOut[counted.lines[index].entity]
-    }
-    return counted
   }
 
   /// The advice, and the command that gives the losses up, if one asked for the migration.

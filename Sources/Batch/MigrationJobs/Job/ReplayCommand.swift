@@ -46,6 +46,13 @@ package enum ReplayCommand {
     }
   }
 
+  /// The words that ask for a migration with these mapping models. Nil as above.
+  static func words(_ arguments: [String], source: String, output: String?, mappings: [String]) -> [String]? {
+    words(without(["--mappings"], arguments), source: source, output: output, restarts: false).map {
+      $0 + ["--mappings"] + mappings
+    }
+  }
+
   private static func hasOnly(_ allowed: Set<String>, _ arguments: [String]) -> Bool {
     arguments.allSatisfy { !$0.hasPrefix("-") || allowed.contains($0) }
   }

@@ -34,16 +34,20 @@ extension MigrationJob {
     case beside
     /// The last migration has replaced the store, and its backup is gone.
     case gone
+    /// A run that failed or was interrupted waits, and has replaced nothing.
+    case unfinished(JobStatus.State)
     /// No migration to this path is known.
     case unknown
   }
 
-  /// Why a rollback finds nothing to put back; nil where there is a backup, or a run that is not finished. Nothing is
-  /// written.
+  /// Why a rollback finds nothing to put back; nil where there is a backup, or a run that is at work or past its end.
+  /// Nothing is written.
   public func withoutBackup(_ path: String) -> WithoutBackup? {
     guard let store = try? JobDirectory(destination: path).destination else { return .unknown }
     let hasNone = try? StoreBackup.all(of: store, fileSystem).allSatisfy { $0.kind != .replaced }
-    guard hasNone == true, (try? status(store))?.state == JobStatus.State.none else { return nil }
+    guard hasNone == true, let state = (try? status(store))?.state else { return nil }
+    if state == .failed || state == .interrupted { return .unfinished(state) }
+    guard state == .none else { return nil }
     guard let report = try? report(store) else { return .unknown }
     if report.present == .rolledBack { return .rolledBack }
     return report.source == report.destination ? .gone : .beside

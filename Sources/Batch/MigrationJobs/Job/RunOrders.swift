@@ -41,6 +41,9 @@ public struct RunOrders: Sendable, Codable, Equatable {
   }
 }
 
+/// What a process is at that orders are given to.
+package enum OrderedRun { case migration, importing }
+
 extension MigrationJob {
   /// Changes what is asked of the process that runs a store's migration, found by its source or its destination. It is
   /// heeded within two seconds.
@@ -54,7 +57,13 @@ extension MigrationJob {
   }
 
   package func order(_ job: JobDirectory, path: String, change: (inout RunOrders) -> Void) throws {
-    guard try waitsForWork(on: job) else { throw nobodyWorks(on: path, job) }
+    try order(job, path: path, of: .migration, change: change)
+  }
+
+  package func order(
+    _ job: JobDirectory, path: String, of work: OrderedRun, change: (inout RunOrders) -> Void
+  ) throws {
+    guard try waitsForWork(on: job) else { throw nobodyWorks(on: path, job, work) }
     var orders = RunOrders.read(job) ?? RunOrders()
     change(&orders)
     let written = Result { try orders.write(to: job) }
@@ -62,7 +71,7 @@ extension MigrationJob {
     // to do.
     guard try isWorking(on: job) else {
       if orders.stop { return }
-      throw nobodyWorks(on: path)
+      throw nobodyWorks(on: path, nil, work)
     }
     try written.get()
   }
@@ -84,17 +93,20 @@ extension MigrationJob {
 
   private static let mostWaits = 60
 
-  private func nobodyWorks(on path: String, _ job: JobDirectory? = nil) -> BatchError {
+  private func nobodyWorks(
+    on path: String, _ job: JobDirectory? = nil, _ work: OrderedRun = .migration
+  ) -> BatchError {
     let look = ProgramName.command("status", path)
     if let job, case .live(let owner)? = try? Lease.inspect(job, fileSystem) {
       let who = owner.map { "process \($0.pid) on \($0.host)" } ?? "another process"
       return BatchError(
-        .refused, "\(who) has this store, and does not migrate it yet",
+        .refused, "\(who) has this store, and does not \(work == .migration ? "migrate it" : "import") yet",
         hint: "Try again in a moment; \(look) tells how it is. The order was given to nobody", next: [look.line],
         path: path)
     }
     return BatchError(
-      .refused, "no process migrates this store just now",
+      .refused,
+      "no process \(work == .migration ? "migrates this store" : "imports into this path") just now",
       hint: "\(look) tells how it is; the order was given to nobody",
       next: [look.line], path: path)
   }

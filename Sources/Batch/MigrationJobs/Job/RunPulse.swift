@@ -29,6 +29,7 @@ package final class RunPulse: Sendable {
     (self.job, self.monitor, self.recorder, self.metrics, rate) = (job, monitor, recorder, metrics, monitor.rate)
     self.whenOld = whenOld
     try? LocalFileSystem().remove(job.progress)
+    if let shown = recorder?.shownBefore { monitor.note { $0.estimate.shownBefore = shown } }
     heartbeat.start(every: 0.5, after: 0.1) { [weak self] in self?.beat() }
   }
 

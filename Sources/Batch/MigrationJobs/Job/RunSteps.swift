@@ -59,7 +59,7 @@ extension MigrationRun {
     let bytes = try fileSystem.status(plan.source)?.size ?? 0
     let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
     monitor.note { progress in
-      progress.estimate = ProgressEstimate(steps: steps.count)
+      progress.estimate = ProgressEstimate(steps: steps.count, shownBefore: progress.estimate.shownBefore)
       progress.estimate.foresee(.proof, work: proofWork(bytes: bytes))
       // As if rows had a hundred bytes, and every index half of them.
       progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)

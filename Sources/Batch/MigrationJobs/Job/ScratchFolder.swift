@@ -59,15 +59,21 @@ package struct ScratchFolder: Sendable {
   }
 
   /// Removes what another load left.
-  package func empty() throws { try empty(path, depth: 6, but: job.path) }
+  package func empty() throws { try empty(path, depth: 6, but: [job.path]) }
 
   /// Removes the folder.
   package func remove() throws {
     // Without its plan nobody takes what a crash leaves for work that can go on.
     try fileSystem.remove(job.plan)
     try fileSystem.syncDirectory(job.path)
+    try removeFinished()
+  }
+
+  /// Removes the folder of work that is over. Its plan says that, and goes when all else is gone.
+  package func removeFinished() throws {
     try empty()
-    try empty(job.path, depth: 6, but: job.lease)
+    try empty(job.path, depth: 6, but: [job.lease, job.plan])
+    try fileSystem.remove(job.plan)
     // Behind the lease another process may begin a load, and keeps the folders.
     try fileSystem.remove(job.lease)
     for folder in [job.path, path] { try removeIfEmpty(folder) }
@@ -80,19 +86,19 @@ package struct ScratchFolder: Sendable {
     }
   }
 
-  private func empty(_ folder: String, depth: Int, but kept: String? = nil) throws {
+  private func empty(_ folder: String, depth: Int, but kept: [String] = []) throws {
     guard depth > 0 else {
       throw BatchError(.refused, "folders are nested deeper than any \(name) makes them", path: folder)
     }
     for name in try fileSystem.list(folder) {
       let inner = FilePaths.join(folder, name)
-      guard inner != kept else { continue }
+      guard !kept.contains(inner) else { continue }
       if try fileSystem.statusOfName(inner)?.isDirectory == true {
         try empty(inner, depth: depth - 1)
       } else {
         try fileSystem.remove(inner)
       }
     }
-    if kept == nil { try fileSystem.removeDirectory(folder) }
+    if kept.isEmpty { try fileSystem.removeDirectory(folder) }
   }
 }

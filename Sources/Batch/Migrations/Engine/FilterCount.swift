@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStore
 import RunSupport
 import Streams
@@ -6,6 +7,8 @@ import Streams
 package struct FilterCount {
   /// By source entity.
   package private(set) var leftOut: [String: UInt64] = [:]
+  /// By source entity and attribute, the values of these objects that are not null.
+  package private(set) var values: [String: [String: UInt64]] = [:]
 
   /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up
   /// is sorted in memory: throws `diskFull` where that is too much.
@@ -26,8 +29,25 @@ package struct FilterCount {
     }
   }
 
+  private mutating func add(
+    _ entity: SourceEntity, _ row: RecordDecoder, columns: inout [String: [(path: String, position: Int)]],
+    plan: StepPlan
+  ) {
+    leftOut[entity.name, default: 0] += 1
+    if columns[entity.name] == nil {
+      columns[entity.name] = plan.step.source.storedAttributes(of: entity.name).compactMap { attribute in
+        entity.attribute(attribute.path).map { (attribute.path, $0.pointee.position) }
+      }
+    }
+    for (path, position) in columns[entity.name] ?? []
+    where position < row.columnCount && row.type(position) != SerialType.null {
+      values[entity.name, default: [:]][path, default: 0] += 1
+    }
+  }
+
   private mutating func count(_ numbers: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer) throws {
     let bound = plan.binding.tables[table]
+    var columns: [String: [(path: String, position: Int)]] = [:]
     let (page, scan) = (RowPage(), try RowScan.whole(bound.schema.rootPage, plan.graph.reader.snapshot))
     while try scan.next(into: page) {
       for index in 0..<page.count where transformer.row.decode(page.record(index)) {
@@ -37,7 +57,9 @@ package struct FilterCount {
         let isTaken = try plan.mappingsByEntity[number].contains { mapping in
           try transformer.isTaken(page.rowid(index), plan.mappings[mapping])
         }
-        if !isTaken { leftOut[plan.graph.byNumber[number]?.name ?? "", default: 0] += 1 }
+        if !isTaken, let entity = plan.graph.byNumber[number] {
+          add(entity, transformer.row, columns: &columns, plan: plan)
+        }
       }
       transformer.row.forget()
     }

@@ -163,14 +163,11 @@ struct MappingCompiler {
     let types = [source.type] + property.passedTypes + [target.type]
     guard types.contains(where: { $0 != source.type }) else { return .borrow(source.position, missing: missing) }
     guard types.allSatisfy(\.isNumeric) else {
-      let message = "\(name) changes from \(source.type) to \(target.type)"
       // A policy may set it; rules are known altogether.
-      if draft.policy != nil, draft.mapping.rules == nil { return .unfit(source.position, message) }
-      throw BatchError(
-        .badMapping, "\(message), which needs a value expression or a policy",
-        hint: target.type == .date && source.type.isNumeric
-          ? Measure.hint : target.type.advice(for: name, from: property.copiedAttribute ?? name),
-        entity: draft.destination.name)
+      if draft.policy != nil, draft.mapping.rules == nil {
+        return .unfit(source.position, "\(name) changes from \(source.type) to \(target.type)")
+      }
+      throw Self.unfit(property, from: source.type, to: target.type, draft: draft)
     }
     return .convert(source.position, missing: missing, through: types)
   }

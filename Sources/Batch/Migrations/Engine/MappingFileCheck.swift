@@ -6,6 +6,9 @@ import MappingModels
 public struct MappingFileCheck: Sendable, Equatable {
   /// The steps that it is for, as "Library 1 to Library 2".
   public var steps: [String] = []
+  /// Its entity mappings in the first of them, as a plan lists them: with those that the file has only by `subentities`
+  /// or `others`. Nil if it is for none.
+  package var entityMappings: Int?
   /// What does not fit, a sentence each.
   public var problems: [String] = []
 
@@ -24,6 +27,9 @@ public struct MappingFileCheck: Sendable, Equatable {
       let (source, destination) = (graph.versions[pair.source], graph.versions[pair.destination])
       steps.append("\(source.name) to \(destination.name)")
       let (step, found) = MigrationStep.mapped(models, from: source, to: destination)
+      if let step, let place = models.firstIndex(of: model), step.mappingModels.count == models.count {
+        entityMappings = entityMappings ?? step.mappingModels[place].entityMappings.count
+      }
       problems += found + (step.map { MappingTrial(step: $0, policies: policies).problems() } ?? [])
     }
     guard steps.isEmpty else { return }

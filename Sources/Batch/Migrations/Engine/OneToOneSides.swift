@@ -2,7 +2,7 @@ import CoreDataModel
 import MappingModels
 import RunSupport
 
-/// One-to-one relationships of a step with mapping models. Each side holds a key of its own, so a mapping that carries
+/// One-to-one relationships of a step. Each side holds a key of its own, so a mapping that carries
 /// one side over must not leave the other one empty, and must not carry a side that several objects share.
 struct OneToOneSides {
   let drafts: StepDraft
@@ -46,10 +46,28 @@ struct OneToOneSides {
         "Write null for both to leave the relationship out, or for neither to carry it over", of: draft)
     }
     let isRuled = other.mapping.rules?.relationships.contains { $0.name == inverse } ?? false
+    let comesFrom = try mapped.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }
+    if !isRuled, mapped?.valueExpression == nil, comesFrom == nil {
+      throw unset((name, of: draft), (inverse, of: other), from: origin)
+    }
     guard isRuled, !origin.relationship.hasToOneInverse else { return }
     throw failure(
       "\(side) is carried over for each object, and a rule sets its inverse \(otherSide) to one of them",
       "Write \(name): null in the relationships of \(draft.mapping.name): the rule sets both sides", of: draft)
+  }
+
+  private func unset(
+    _ side: (name: String, of: MappingDraft), _ otherSide: (name: String, of: MappingDraft),
+    from origin: RelationshipOrigin
+  ) -> BatchError {
+    let old = origin.relationship
+    let source = "$source.\(old.inverse ?? "NAME")"
+    let empty = ", and \(side.name): null in those of \(side.of.mapping.name)"
+    let value = old.hasToOneInverse ? source : "{ target: \(source), take: first }, or take: last" + empty
+    return failure(
+      "\(side.of.destination.name).\(side.name) is carried over, and its inverse "
+        + "\(otherSide.of.destination.name).\(otherSide.name) comes from nothing: only one side would hold a key",
+      "In the relationships of \(otherSide.of.mapping.name), write \(otherSide.name): \(value)", of: side.of)
   }
 
   private func failure(_ message: String, _ hint: String, of draft: MappingDraft) -> BatchError {

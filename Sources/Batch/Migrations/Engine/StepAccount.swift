@@ -60,8 +60,10 @@ public struct StepAccount: Sendable, Codable, Equatable {
   public var source: String
   /// Version after it.
   public var destination: String
-  /// In the order of the plan.
+  /// In the order of the plan; where steps share a pass, those of the last one first.
   public var objects: [Objects]
+  /// Where steps share a pass, how many of ``objects`` are of each of them, the last one first; nil for one step.
+  public var passes: [Int]?
   /// Source objects that no entity mapping names.
   public var unmapped: UInt64
   /// Objects that policies and rules created in addition, by the root entity of their table.
@@ -73,6 +75,11 @@ public struct StepAccount: Sendable, Codable, Equatable {
 }
 
 extension StepAccount {
+  /// What the first step of a pass was given.
+  package var firstObjects: ArraySlice<Objects> { objects.suffix(passes?.last ?? objects.count) }
+  /// What the last step of a pass wrote.
+  package var lastObjects: ArraySlice<Objects> { objects.prefix(passes?.first ?? objects.count) }
+
   /// The account of a step whose tables are complete. Reads what of the source nobody has read.
   package init(_ state: StepState, _ plan: StepPlan) throws {
     (source, destination) = (plan.step.origin.name, plan.step.destination.name)
@@ -87,8 +94,8 @@ extension StepAccount {
         read: counts.read, written: counts.kept, leftOut: counts.dropped &- rejected, rejected: rejected,
         rule: Self.rule(mapping.mapping), removed: removals[index].map { Self.removed(mapping.mapping, $0) })
     }
-    let joins = plan.layout.joinTables
-    links = joins.enumerated().map { index, join in
+    if plan.passed != nil { passes = plan.mappingsOfPasses }
+    links = plan.layout.joinTables.enumerated().map { index, join in
       let counts = state.links.indices.contains(index) ? state.links[index] : StepState.Counts()
       let name = join.relationship.description
       let table = plan.layout.entityTables.count + index

@@ -80,7 +80,7 @@ package final class StepPlan {
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
-    if !step.isInferred && !step.isIdentity { try OneToOneSides(drafts: drafts).check() }
+    if !step.isIdentity { try OneToOneSides(drafts: drafts).check() }
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
     let found =
       try extras.map {
@@ -104,6 +104,9 @@ extension StepPlan {
   /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one
   /// first.
   var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }
+
+  /// How many of ``allMappings`` are of each step, in that order.
+  var mappingsOfPasses: [Int] { [mappings.count] + (passed?.plan.mappingsOfPasses ?? []) }
 
   /// Whether policies, or relationships that expressions fill, may add links to join tables.
   var mayAddLinks: Bool { mappings.contains { $0.policy != nil } || late.contains { !$0.isEmpty } }

@@ -96,6 +96,14 @@ public struct AccountLine: Sendable, Hashable, Codable {
     }
   }
 
+  /// Of an entity, what a filter or a removal leaves out: `189 objects of Task (the server has deleted them)`; nil if it
+  /// leaves out nothing.
+  var leaving: String? {
+    guard leftOutBy == .filter || leftOutBy == .removal, leftOut != 0 else { return nil }
+    let why = reason ?? (leftOutBy == .filter ? "by a filter" : "by its condition to remove them")
+    return "\(leftOut.map { $0.counted("object") } ?? "some objects") of \(entity) (\(why))"
+  }
+
   /// What is gone, with its count: `500 links of Track.points`.
   package var amount: String {
     guard count != nil else { return thing }
@@ -121,7 +129,7 @@ public struct VersionAccount: Sendable, Hashable, Codable {
   /// A sentence for each kind of thing that did not stay as it was; empty where all did.
   public var notes: [String] {
     let pair = "\(source) to \(destination)"
-    func list(_ lines: [AccountLine], _ text: (AccountLine) -> String) -> String? {
+    func list<Item>(_ lines: [Item], _ text: (Item) -> String) -> String? {
       guard !lines.isEmpty else { return nil }
       let rest = lines.count > 12 ? " and \((lines.count - 12).counted("other"))" : ""
       return lines.prefix(12).map(text).joined(separator: ", ") + rest
@@ -130,6 +138,7 @@ public struct VersionAccount: Sendable, Hashable, Codable {
     return [
       list(gone.filter { $0.fate == .dropped }) { $0.amount + ($0.reason.map { " (\($0))" } ?? "") }
         .map { "\(pair) drops \($0)" },
+      list(lines.filter { $0.kind == .entity }.compactMap(\.leaving)) { $0 }.map { "\(pair) leaves out \($0)" },
       list(gone.filter { $0.fate == .lost }, \.amount).map { "\(pair) loses \($0)" },
       list(gone.filter { $0.fate == .replaced }, \.amount).map { "\(pair) replaces \($0)" },
       list(lines.filter { $0.fate == .policy && !$0.isEmpty && $0.countedAs == nil }, \.amount)

@@ -151,7 +151,8 @@ struct AccountLines {
     if isDerived { return .dropped }
     guard step.isHistory else { return .lost }
     guard !step.isInferred, taken.contains(where: { $0.destinationEntity.map(stays) == true }) else { return .dropped }
-    return taken.contains { sets($0, top) } ? .replaced : .lost
+    guard taken.contains(where: { sets($0, top) }) else { return .lost }
+    return taken.contains { $0.empties(top) } ? .dropped : .replaced
   }
 
   private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
@@ -186,20 +187,15 @@ struct AccountLines {
       (line.fate, line.by) = (.dropped, "the objects of \(other)")
     } else if let inverse = relationship.inverseName, let end = ends.first(where: { !carriers($0, inverse).isEmpty }) {
       (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
+    } else if let inverse = relationship.inverseName, ends.contains(where: { reads($0, inverse) }) {
+      line.fate = .computed
     } else {
-      line.fate = otherFate(relationship.name, taken + inverseReaders(relationship, ends)) { destination in
+      let policies = relationship.inverseName == nil ? [] : ends.filter { $0.policyClassName != nil && $0.rules == nil }
+      line.fate = otherFate(relationship.name, taken + policies) { destination in
         step.destination.relationship(relationship.name, of: destination) != nil
       }
     }
     return line
-  }
-
-  /// Mappings of the other side that make something of the links.
-  private func inverseReaders(_ relationship: RelationshipDescription, _ ends: [EntityMapping]) -> [EntityMapping] {
-    guard let inverse = relationship.inverseName else { return [] }
-    return ends.filter { end in
-      end.policyClassName != nil && end.rules == nil || reads(end, inverse)
-    }
   }
 
   /// The destination's relationships that carry a source relationship over.

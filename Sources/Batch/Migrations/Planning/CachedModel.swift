@@ -21,8 +21,8 @@ struct CachedModel {
     do {
       content = try Self.content(reader, table: table, position: position)
       guard let content else { return }
-      // The cache holds no version's name.
-      var found = try ModelCache.decode(content, name: "of \(FilePaths.name(of: reader.path))")
+      // The cache holds no version's name: this one stands wherever messages have one.
+      var found = try ModelCache.decode(content, name: "\(FilePaths.name(of: reader.path))'s own model")
       found.markCarried()
       self.found = found
       guard reader.metadataProblem == nil else {

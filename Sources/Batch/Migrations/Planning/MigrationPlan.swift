@@ -83,6 +83,8 @@ public struct MigrationPlanner: Sendable {
   /// The version that made the tables, where they fit several.
   let first: String?
   private let now: Double
+  /// Mapping models of an application that cannot be read.
+  package var unread: UnreadMappings?
 
   /// Uses these models, mapping models and policies. `order` says which version follows which. With `fuses`, steps that
   /// can be inferred are made in one pass where the result is the same. `parts` says which parts of the steps are made.
@@ -140,7 +142,7 @@ public struct MigrationPlanner: Sendable {
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
     let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
-    let chosen = try path(from: source, to: destination, target: target, successors: successors, key: key)
+    let chosen = try readPath(from: source, to: destination, target: target, successors: successors, key: key)
     // The metadata contradict the tables also where these are the target's.
     let renews = chosen.steps.isEmpty && !assumption.isEmpty
     var steps = renews ? [try .renewal(from: source, to: destination)] : chosen.steps
@@ -173,7 +175,7 @@ public struct MigrationPlanner: Sendable {
 
   /// The steps with their mapping models in order. Throws `missingPolicy` that names all policies which are not known.
   private func ordered(_ steps: [MigrationStep]) throws -> [MigrationStep] {
-    try policies.require(steps.flatMap(\.mappingModels))
+    try policies.require(steps.map(\.mappingModels))
     return try steps.map { try MappingOrder(step: $0, policies: policies).ordered() }
   }
 

@@ -1,5 +1,6 @@
 import CoreDataModel
 import MappingModels
+import RunSupport
 
 /// One step of a path: from one version to another, by one or several mapping models together.
 public struct MigrationStep: Sendable, Equatable {
@@ -107,31 +108,44 @@ enum StepCoverage {
   static func problems(
     _ mappingModels: [MappingModel], from source: ManagedObjectModel, to destination: ManagedObjectModel
   ) -> [String] {
-    var problems: [String] = []
+    let mappings = mappingModels.flatMap(\.entityMappings)
+    let covered = Set(mappings.compactMap(\.destinationEntity) + mappings.compactMap(\.sourceEntity))
+    let gaps = destination.entities.filter { entity in
+      !entity.isAbstract && !covered.contains(entity.name) && source.entity(entity.name)?.isAbstract == false
+    }
+    return doubled(mappingModels) + (gaps.isEmpty ? [] : [missing(gaps.map(\.name), in: mappingModels.map(\.name))])
+  }
+
+  private static func doubled(_ mappingModels: [MappingModel]) -> [String] {
     var owners: [[String?]: MappingModel] = [:]
-    var covered: Set<String> = []
-    var read: Set<String> = []
+    var doubled: [[String]: [String]] = [:]
     for model in mappingModels {
       for mapping in model.entityMappings {
-        covered.formUnion([mapping.destinationEntity].compactMap { $0 })
-        read.formUnion([mapping.sourceEntity].compactMap { $0 })
         let pair = [mapping.sourceEntity, mapping.destinationEntity]
         if let owner = owners[pair], owner != model {
-          problems.append("the mapping models \(owner.name) and \(model.name) both have \(mapping.name)")
+          doubled[[owner.name, model.name], default: []].append(mapping.name)
         }
         owners[pair] = model
       }
     }
-    let gaps = destination.entities.filter { entity in
-      !entity.isAbstract && !covered.contains(entity.name) && !read.contains(entity.name)
-        && source.entity(entity.name)?.isAbstract == false
+    return doubled.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { names, mappings in
+      "\(both(names)) \(mappings.uniqued.joined(separator: ", "))"
     }
-    if !gaps.isEmpty {
-      let names = mappingModels.map(\.name).joined(separator: ", ")
-      let subject = mappingModels.count == 1 ? "the mapping model \(names) does" : "the mapping models \(names) do"
-      let missing = gaps.map(\.name).joined(separator: ", ")
-      problems.append("\(subject) not name \(missing); to drop it, add to a mapping file: remove: [\(missing)]")
-    }
-    return problems
+  }
+
+  /// The beginning of what is said of two mapping models that map the same.
+  package static func both(_ names: [String]) -> String {
+    "the mapping models \(names.joined(separator: " and ")) both have"
+  }
+
+  /// First what keeps the objects, then what drops them.
+  private static func missing(_ entities: [String], in models: [String]) -> String {
+    let subject = models.count == 1 ? "the mapping model" : "the mapping models"
+    let (them, all) = (entities.count == 1 ? "it" : "them", entities.joined(separator: ", "))
+    let lines = entities.map { "- \($0)" }.joined(separator: " and ")
+    return
+      "\(subject) \(models.joined(separator: ", ")) \(models.count == 1 ? "does" : "do") not name \(all): if another "
+      + "mapping model of the step has \(them), name that one as well; else carry \(them) with \(lines) in the entities "
+      + "of a mapping file, or with others: true; to drop \(them), write - remove: [\(all)] there"
   }
 }

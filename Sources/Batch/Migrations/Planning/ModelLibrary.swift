@@ -94,7 +94,8 @@ public struct ModelLibrary: Sendable {
     }
     guard let version = bundle.versions.first(where: { $0.name == current }) else {
       throw BatchError(
-        .noModel, "the current version \(current) is not in the model", hint: knownVersions, path: bundle.path)
+        .noModel, bundle.lostVersion ?? "the current version \(current) is not in the model", hint: knownVersions,
+        path: bundle.path)
     }
     return version
   }

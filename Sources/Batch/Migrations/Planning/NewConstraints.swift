@@ -93,12 +93,10 @@ struct NewConstraints {
     let more = equal.count > UInt64(equal.pairs.count) ? ", …" : ""
     let verb = equal.count.counted("object has", "objects have")
     let list = check.query.map { ". `\(ShellWords.line(["sqlite3", reader.path, $0]))` lists all of them" } ?? ""
-    // A store's own model is called "of" and the store.
-    let owner = constraint.version.hasPrefix("of ") ? constraint.version : "of \(constraint.version)"
     return BatchError(
       .refused,
       "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
-        + "which a uniqueness constraint \(owner) forbids",
+        + "which a uniqueness constraint of \(constraint.version) forbids",
       hint: "Change or remove them in the application, or leave them out with a mapping model" + list,
       effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)

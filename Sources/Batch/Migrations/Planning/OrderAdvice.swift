@@ -47,7 +47,7 @@ package struct OrderAdvice: Sendable, Equatable {
       versions = places.reversed().map { names[$0] }
     } else if let places = identified?.chain(from: start, to: end), leads(places) {
       (reason, versions) = (.identifiers, places.map { names[$0] })
-    } else if let places = assumed.chain(from: start, to: end) {
+    } else if names.count > 2, let places = assumed.chain(from: start, to: end) {
       (reason, versions) = (.unknown, places.map { names[$0] })
     } else {
       return nil

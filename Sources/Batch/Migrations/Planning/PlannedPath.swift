@@ -4,8 +4,25 @@ import MappingModels
 import RunSupport
 
 extension MigrationPlanner {
-  /// The steps from one version to another; `key` is their ``pathKey(from:to:_:)``. Throws `noPath` and what the reading of mapping models throws.
-  func path(
+  /// The steps from one version to another; `key` is their ``pathKey(from:to:_:)``. Throws `refused` if a mapping model
+  /// that may be for one of them cannot be read.
+  func readPath(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, target: MigrationTarget,
+    successors: [String: String]?, key: ModelLibrary.PathKey?
+  ) throws -> RunInference {
+    func refusal(_ steps: [MigrationStep]?) -> BatchError? {
+      target == .identity ? nil : unread?.refusal(from: source, to: destination, steps, in: library)
+    }
+    let chosen: RunInference
+    do {
+      chosen = try path(from: source, to: destination, target: target, successors: successors, key: key)
+    } catch { throw refusal(nil) ?? error }
+    if let refusal = refusal(chosen.steps) { throw refusal }
+    return chosen
+  }
+
+  /// The same, whatever cannot be read. Throws `noPath` and what the reading of mapping models throws.
+  private func path(
     from source: ManagedObjectModel, to destination: ManagedObjectModel, target: MigrationTarget,
     successors: [String: String]?, key: ModelLibrary.PathKey?
   ) throws -> RunInference {

@@ -24,3 +24,10 @@ extension [EntityMapping] {
     return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
   }
 }
+
+extension EntityMapping {
+  /// Whether it says that a property has no value.
+  func empties(_ name: String) -> Bool {
+    (attributeMappings + relationshipMappings).contains { $0.name == name && $0.valueExpression == .constant(.null) }
+  }
+}

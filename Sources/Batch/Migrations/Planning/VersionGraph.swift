@@ -61,6 +61,15 @@ package struct VersionGraph {
     }
   }
 
+  /// The same for a step of which nobody knows the bundle; nil if the library does not hold both versions.
+  func beginning(_ pair: Pair) -> AdvisedCommand? {
+    let to = checksum(pair.destination)
+    guard [pair.source, pair.destination].allSatisfy(names.indices.contains),
+      let found = bundles.first(where: { $0.checksums.contains(to) })
+    else { return nil }
+    return command(pair, to: found.bundle)
+  }
+
   /// The command that begins a mapping file for a step between two versions of the library.
   private func command(_ pair: Pair, to bundle: ModelBundle) -> AdvisedCommand {
     let from = checksum(pair.source)

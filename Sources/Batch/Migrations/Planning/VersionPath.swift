@@ -45,6 +45,8 @@ private struct PathSearch {
   /// Why ways that were tried are closed.
   private var brokenMappings: [String] = []
   private var impossible: [String] = []
+  /// The first step that cannot be inferred.
+  private var closed: VersionGraph.Pair?
   /// A step that only the application can make, if no mapping model does.
   private var custom: BatchError?
   /// Inferred steps that will be asked for if no mapping model shortens the way.
@@ -121,6 +123,7 @@ private struct PathSearch {
     do { return try foreseen[pair]?.get() ?? Self.inferred(pair, in: graph) } catch {
       let text = (error as? BatchError)?.message ?? "\(error)"
       if let error = error as? BatchError, error.code == .badMapping { custom = custom ?? error }
+      closed = closed ?? pair
       impossible.append("\(graph.versions[pair.source].name) to \(graph.versions[pair.destination].name): \(text)")
       return nil
     }
@@ -152,8 +155,11 @@ private struct PathSearch {
       lines.append("no mapping model leads there, and inference goes from a version to the next one only")
     }
     let message = "no path leads from \(source.name) to \(destination.name):\n"
+    let begin = isBack ? nil : closed.flatMap(graph.beginning)
+    let file = begin.map { ", or begin a mapping file with \($0) and name it with --mappings" } ?? ""
     return BatchError(
       brokenMappings.isEmpty ? .noPath : .badMapping, message + (lines + graph.unused).joined(separator: "\n"),
-      hint: "Supply a mapping model for the step. \(order.knownVersions(in: library))")
+      hint: "Supply a mapping model for the step\(file). \(order.knownVersions(in: library))",
+      next: begin.map { [$0.line] } ?? [])
   }
 }

@@ -13,6 +13,8 @@ struct MissingPolicies {
 
   let needs: [Need]
   let registry: PolicyRegistry
+  /// The mapping models of each step that needs one, by their names.
+  var steps: [[String]] = []
 
   /// Swift classes stand in mapping models as Module.Class.
   static func short(_ name: String) -> String { name.split(separator: ".").last.map(String.init) ?? name }
@@ -44,27 +46,43 @@ struct MissingPolicies {
     var sentences = ["Run the program that registers \(names.joined(separator: " and "))"]
     if !files.isEmpty {
       let all = buildable.count == names.count ? "make one" : "make one with \(buildable.joined(separator: " and "))"
-      let build = ProgramName.command(["policies", "build"] + files + ["--output", "godwit-policies"])
-      sentences[0] += ", or \(all): \(build)"
+      let words = registry.builder + ["policies", "build"] + files + ["--output", "godwit-policies"]
+      sentences[0] += ", or \(all): \(AdvisedCommand(line: ShellWords.line(words)))"
     }
     sentences += names.compactMap { name in
       registry.sources[name]?.obstacle.map { "\(name) cannot be compiled here: \($0)" }
     }
+    if let rules {
+      sentences.append("Or write rules in \(names.count == 1 ? "its" : "their") place: \(rules)")
+    }
     return sentences.joined(separator: ". ")
-      + ". Or write rules in \(names.count == 1 ? "its" : "their") place: \(rules)"
   }
 
-  /// How a file of rules is begun, for each mapping model.
-  private var rules: String {
-    let models = needs.compactMap(\.model).uniqued
-    let known = models.compactMap { name in registry.mappings[name].map { (name, $0) } }
-    guard !known.isEmpty, known.count == models.count else {
-      return "\(ProgramName.current) mapping convert MAPPINGMODEL > RULES.yaml begins a file of them"
+  /// How files of rules are begun, step by step; nil if nobody knows where the mapping models are.
+  private var rules: String? {
+    let needing = needs.compactMap(\.model)
+    let known = steps.filter { $0.contains(where: needing.contains) }
+    guard !known.isEmpty, known.joined().allSatisfy({ registry.mappings[$0] != nil }) else { return nil }
+    return known.flatMap { begin($0, needing: needing) }.joined(separator: "; ")
+  }
+
+  /// Mapping models of one step stand together: files take the place of all of them.
+  private func begin(_ step: [String], needing: [String]) -> [String] {
+    let paths = step.uniqued.map { (name: $0, path: registry.mappings[$0] ?? "") }
+    let written = paths.filter { needing.contains($0.name) && MappingModelReader.isFile($0.path) }
+    let others = paths.filter { !MappingModelReader.isFile($0.path) }
+    let advice = written.map { "put them into \($0.path)" }
+    guard others.contains(where: { needing.contains($0.name) }) else { return advice }
+    let commands = others.map { name, path -> String in
+      let words = ["mapping", "convert", registry.places[path] ?? path] + registry.models
+      let line = "\(ShellWords.line([ProgramName.current] + words)) > \(ShellWords.quoted(name + ".yaml"))"
+      return AdvisedCommand(line: line).description
     }
-    return known.map { name, path -> String in
-      if MappingModelReader.isFile(path) { return "put them into \(path)" }
-      let words = ShellWords.line([ProgramName.current, "mapping", "convert", path])
-      return "\(AdvisedCommand(line: "\(words) > \(ShellWords.quoted(name + ".yaml"))")) begins a file of them"
-    }.joined(separator: "; ")
+    let list = commands.joined(separator: " and ")
+    return advice + [
+      commands.count == 1
+        ? "\(list) begins a file of them, to be named with --mappings"
+        : "\(list) begin files of them, to be named together with --mappings, as they make one step"
+    ]
   }
 }

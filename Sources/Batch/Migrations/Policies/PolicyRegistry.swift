@@ -8,6 +8,12 @@ public struct PolicyRegistry: Sendable {
   package var sources: [String: Source] = [:]
   /// Paths of mapping models by their names, as far as they are known.
   package var mappings: [String: String] = [:]
+  /// What commands call mapping models that were unpacked, by their paths.
+  package var places: [String: String] = [:]
+  /// The options with which commands name the models.
+  package var models: [String] = []
+  /// The words before `policies build` that call a program which reads Swift.
+  package var builder = [ProgramName.current]
 
   /// A policy in the sources of an application.
   package struct Source: Sendable, Equatable {
@@ -54,17 +60,19 @@ public struct PolicyRegistry: Sendable {
     return try type(name, mapping: mapping).version
   }
 
-  /// Checks that all policies of mapping models are known.
+  /// Checks that all policies of mapping models are known; `steps` are those of each step.
   ///
   /// Throws ``BatchError`` (`missingPolicy`) that names all that are not, and one command that makes a program of them.
-  func require(_ models: [MappingModel]) throws {
-    let needs = models.flatMap { model in
+  func require(_ steps: [[MappingModel]]) throws {
+    let needs = steps.joined().flatMap { model in
       model.entityMappings.compactMap { mapping -> MissingPolicies.Need? in
         guard mapping.rules == nil, let name = mapping.policyClassName, type(name) == nil else { return nil }
         return MissingPolicies.Need(policy: name, mapping: mapping.name, model: model.name)
       }
     }
-    guard needs.isEmpty else { throw MissingPolicies(needs: needs, registry: self).error }
+    guard needs.isEmpty else {
+      throw MissingPolicies(needs: needs, registry: self, steps: steps.map { $0.map(\.name) }).error
+    }
   }
 
   private func type(_ name: String) -> (any EntityMigrationPolicy.Type)? {

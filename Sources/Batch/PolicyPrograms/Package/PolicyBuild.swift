@@ -1,6 +1,7 @@
 import Foundation
 import RunSupport
 import Streams
+import SwiftDataModels
 
 /// Compiles the policies of an application into a program that has all commands of this one, and the policies.
 public struct PolicyBuild: Sendable {
@@ -16,6 +17,13 @@ public struct PolicyBuild: Sendable {
   /// The sources that this program was compiled from.
   public static let ownCheckout = URL(fileURLWithPath: #filePath).pathComponents.dropLast(5).joined(separator: "/")
     .replacing("//", with: "/")
+
+  /// The words before `policies build` that call a program which reads Swift: this one, or one that is compiled with
+  /// swift-syntax.
+  package static var builder: [String] {
+    SourceParser.isThere
+      ? [ProgramName.current] : ["swift", "run", "-c", "release", "--package-path", ownCheckout, "godwit"]
+  }
 
   /// Prepares a build. Without `checkout` the sources are taken that this program was compiled from; without `folder`
   /// what was compiled is kept in the user's folder for such things.

@@ -59,4 +59,14 @@ public struct ContentsCount: Sendable, Equatable, Encodable {
   public var isEqual: Bool { differences == 0 }
   /// How many changes there are.
   public var differences: UInt64 { added + removed + changed + moved }
+
+  /// Adds other objects.
+  static func += (left: inout ContentsCount, right: ContentsCount) {
+    left.added += right.added
+    left.removed += right.removed
+    left.changed += right.changed
+    left.moved += right.moved
+    left.saved += right.saved
+    left.same += right.same
+  }
 }

@@ -58,72 +58,45 @@ public struct ContentsDifference: Sendable {
   public func run(_ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void = { _ in }) throws -> Summary {
     try BatchError.borderOfCaller {
       let (left, right) = (RawSchema(old), RawSchema(new))
-      var summary = Summary()
-      let names = try names(left, right)
       let hand = { (change: ContentsChange) in try CallersError.marking { try body(change) } }
-      var compared: UInt64 = 0
-      let pairs = names.map { name in
+      let files = ExternalComparison(fileSystem)
+      let pairs = try ContentsTables((left, old), (right, new)).units(of: options.entity).map { unit in
         ContentsPair(
-          old: side(name, left, of: old, binding: bindings?.old),
-          new: side(name, right, of: new, binding: bindings?.new), memory: options.memory, fileSystem: fileSystem)
+          unit, old: unit.old.map { side($0, left, of: old, binding: bindings?.old, entities: unit.entities) },
+          new: unit.new.map { side($0, right, of: new, binding: bindings?.new, entities: unit.entities) }, files: files,
+          memory: options.memory, fileSystem: fileSystem)
       }
-      summary.notes += try keyNotes(zip(names, pairs).map { (name: $0, pair: $1) })
-      for (name, pair) in zip(names, pairs) {
-        if !pair.unshared.isEmpty {
-          summary.notes.append("\(name): only one state has \(pair.unshared.joined(separator: ", "))")
-        }
-        try compare(pair, hand) { progress(compared + $0) }
-        try pair.findMoved(hand)
-        for (entity, count) in pair.counts { summary.counts[entity] = count }
-        compared += pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
-      }
+      var summary = Summary()
+      summary.notes = try ContentsNotes(old: old, new: new, options: options).list(pairs)
+      try compare(pairs, into: &summary, hand, progress: progress)
       if options.entity == nil {
         let links = LinkDifference(old: old, new: new, memory: options.memory, fileSystem: fileSystem)
-        try links.run(from: left, to: right, into: &summary, hand)
+        try links.run(LinkTables((left, bindings?.old), (right, bindings?.new)), into: &summary, hand)
       }
+      summary.notes += files.notes
       return summary
     }
   }
 
-  /// What is to be known of how objects are found again. Throws `refused` for a key that no table of both states has.
-  private func keyNotes(_ pairs: [(name: String, pair: ContentsPair)]) throws -> [String] {
-    let areStrangers = old.metadata.uuid != new.metadata.uuid
-    guard let key = options.key else {
-      return areStrangers
-        ? [
-          "the stores have different UUIDs, so objects of one Z_PK may be different ones: compare them by an attribute "
-            + "that objects keep, with --by ATTRIBUTE"
-        ] : []
-    }
-    guard pairs.contains(where: { $0.pair.has(key) }) else {
-      let known = Set(pairs.flatMap { $0.pair.shared }).sorted(by: NameOrder.codeUnits)
-      let owner = options.entity.map { "\($0) has no attribute" } ?? "no entity has an attribute"
-      throw BatchError(
-        .refused, "\(owner) \(key) in both stores\(NearName.question(key, in: known))",
-        hint: options.entity.map { "\($0) has \(known.joined(separator: ", "))" }
-          ?? "With --entity ENTITY the attributes are listed",
-        path: new.path)
-    }
-    let others = pairs.filter { $0.pair.old != nil && $0.pair.new != nil && !$0.pair.has(key) }
-    let strangers = "the stores have different UUIDs: relationships and links are compared by Z_PK all the same"
-    return others.map { "\($0.name): compared by Z_PK, as it has no \(key)" } + (areStrangers ? [strangers] : [])
-  }
-
-  private func names(_ left: RawSchema, _ right: RawSchema) throws -> [String] {
-    func objects(_ schema: RawSchema) -> [String] {
-      schema.tables.filter { if case .objects = $0.content { true } else { false } }.map(\.name)
-    }
-    guard let entity = options.entity else {
-      return Set(objects(left) + objects(right)).sorted(by: NameOrder.codeUnits)
-    }
-    if let found = try? right.find(entity, in: new) { return [found.table.name] }
-    return [try left.find(entity, in: old).table.name]
-  }
-
   private func side(
-    _ name: String, _ schema: RawSchema, of reader: StoreReader, binding: StoreBinding?
-  ) -> ContentsSide? {
-    schema.tables.first { $0.name == name }.map { ContentsSide($0, schema, of: reader, binding: binding) }
+    _ part: ContentsUnit.Part, _ schema: RawSchema, of reader: StoreReader, binding: StoreBinding?,
+    entities: Set<String>
+  ) -> ContentsSide {
+    ContentsSide(part, schema, of: reader, binding: binding, entities: entities, fileSystem: fileSystem)
+  }
+
+  private func compare(
+    _ pairs: [ContentsPair], into summary: inout Summary, _ body: (ContentsChange) throws -> Void,
+    progress: (UInt64) -> Void
+  ) throws {
+    var compared: UInt64 = 0
+    for pair in pairs {
+      try compare(pair, body) { progress(compared + $0) }
+      try pair.findMoved(body)
+      // Objects of an entity may lie in several tables.
+      for (entity, count) in pair.counts { summary.counts[entity, default: .init()] += count }
+      compared += pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
+    }
   }
 
   private func compare(
@@ -142,8 +115,8 @@ public struct ContentsDifference: Sendable {
     while true {
       let (first, second) = (try left?.current(), try right?.current())
       guard first != nil || second != nil else { return }
-      let isOld = first.map { one in second.map { one.key <= $0.key } ?? true } ?? false
-      let isNew = second.map { one in first.map { one.key <= $0.key } ?? true } ?? false
+      let isOld = first.map { one in second.map { pair.pairing == .apart || one.key <= $0.key } ?? true } ?? false
+      let isNew = second.map { one in first.map { pair.pairing != .apart && one.key <= $0.key } ?? true } ?? false
       if let change = try pair.change(isOld ? first : nil, isNew ? second : nil) { try body(change) }
       if isOld { left?.advance() }
       if isNew { right?.advance() }

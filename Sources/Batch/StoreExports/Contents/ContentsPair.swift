@@ -5,12 +5,18 @@ import Streams
 
 /// Two states of a table with objects, and what differs between two of their rows.
 final class ContentsPair {
+  /// The root, or the entities that are meant.
+  let name: String
+  let pairing: ContentsUnit.Pairing
+  /// The entities that either state has in it, in order.
+  let entities: [String]
   let old: ContentsSide?
   let new: ContentsSide?
   /// Names of columns that both have, in order.
   let shared: [String]
   /// Whether rows of equal bytes are equal objects.
   private let hasOneShape: Bool
+  private let files: ExternalComparison
   private let (oldRow, newRow) = (RecordDecoder(), RecordDecoder())
   private(set) var counts: [String: ContentsCount] = [:]
   /// Ordered lists that both states have, and where their members stand.
@@ -18,8 +24,12 @@ final class ContentsPair {
   private var places: ContentsPlaces?
   private static let mostLists = 255
 
-  init(old: ContentsSide?, new: ContentsSide?, memory: MemoryBudget, fileSystem: any FileSystem) {
-    (self.old, self.new) = (old, new)
+  init(
+    _ unit: ContentsUnit, old: ContentsSide?, new: ContentsSide?, files: ExternalComparison, memory: MemoryBudget,
+    fileSystem: any FileSystem
+  ) {
+    (name, pairing, self.old, self.new, self.files) = (unit.name, unit.pairing, old, new, files)
+    entities = unit.entities.sorted(by: NameOrder.codeUnits)
     let both = (old?.columns.keys.filter { new?.columns[$0] != nil } ?? []).sorted(by: NameOrder.codeUnits)
     var lists: [(old: ContentsSide.List, new: ContentsSide.List)] = []
     for name in both where lists.count < Self.mostLists {
@@ -73,10 +83,11 @@ final class ContentsPair {
     let names = side.columns.keys.sorted(by: NameOrder.codeUnits)
     let values = try names.compactMap { name -> ContentsChange.Value? in
       guard let column = side.columns[name], try side.value(column, row) != .null else { return nil }
-      return value(name, side.json(column, row))
+      return value(name, try side.json(column, row))
     }
     let entity = side.entity(row)
     let isNew = kind == .added
+    try look(for: side.references(row), of: entity, key: record.key, in: side, isOld: !isNew)
     if isNew { counts[entity, default: .init()].added += 1 } else { counts[entity, default: .init()].removed += 1 }
     return ContentsChange(
       kind: kind, entity: entity, oldKey: isNew ? nil : record.key, newKey: isNew ? record.key : nil, values: values)
@@ -89,38 +100,69 @@ final class ContentsPair {
     try decode(newRow, newRecord, of: new)
     let entity = new.entity(newRow)
     let isSame = hasOneShape && Self.haveEqualBytes(oldRecord.bytes, newRecord.bytes)
-    if !isSame || places != nil { try decode(oldRow, oldRecord, of: old) }
+    let references = new.references(newRow)
+    if !isSame || places != nil || !references.isEmpty { try decode(oldRow, oldRecord, of: old) }
     try notePlaces(oldRecord.key, newRecord.key)
-    guard !isSame else {
+    guard !isSame || !references.isEmpty else {
       counts[entity, default: .init()].same += 1
       return nil
     }
-    var values: [ContentsChange.Value] = []
+    try look(for: references, of: entity, key: newRecord.key, in: new, isOld: false)
     let earlier = old.entity(oldRow)
+    try look(for: old.references(oldRow), of: earlier, key: oldRecord.key, in: old, isOld: true)
+    var values: [ContentsChange.Value] = []
     if earlier != entity { values.append(.init(name: "@entity", old: quoted(earlier), new: quoted(entity))) }
-    values += try differences(old, new)
+    // Rows of the same bytes differ in their files alone.
+    values += try differences(of: isSame ? references.map(\.column.name) : shared, old, new)
     guard values.isEmpty else {
       counts[entity, default: .init()].changed += 1
       return ContentsChange(
         kind: .changed, entity: entity, oldKey: oldRecord.key, newKey: newRecord.key, values: values)
     }
-    // Z_OPT grows with every save.
-    let isSaved = old.lock.flatMap { oldRow.integer($0) } != new.lock.flatMap { newRow.integer($0) }
-    if isSaved { counts[entity, default: .init()].saved += 1 } else { counts[entity, default: .init()].same += 1 }
+    countEqual(of: entity, old, new)
     return nil
   }
 
+  /// Z_OPT grows with every save.
+  private func countEqual(of entity: String, _ old: ContentsSide, _ new: ContentsSide) {
+    let isSaved = old.lock.flatMap { oldRow.integer($0) } != new.lock.flatMap { newRow.integer($0) }
+    if isSaved { counts[entity, default: .init()].saved += 1 } else { counts[entity, default: .init()].same += 1 }
+  }
+
+  private func look(
+    for references: [(column: ContentsSide.Column, file: String)], of entity: String, key: Int64,
+    in side: ContentsSide, isOld: Bool
+  ) throws {
+    for (column, file) in references {
+      try files.look(for: file, of: "\(entity).\(column.name)", key: key, in: side.files, isOld: isOld)
+    }
+  }
+
   /// The values of the rows at hand that are not equal.
-  private func differences(_ old: ContentsSide, _ new: ContentsSide) throws -> [ContentsChange.Value] {
-    try shared.compactMap { name in
+  private func differences(of names: [String], _ old: ContentsSide, _ new: ContentsSide) throws
+    -> [ContentsChange.Value]
+  {
+    try names.compactMap { name in
       guard let left = old.columns[name], let right = new.columns[name],
-        try !Self.areEqual(old.value(left, oldRow), new.value(right, newRow))
+        try !areEqual(left, of: old, right, of: new)
       else { return nil }
-      var texts = (old.json(left, oldRow), new.json(right, newRow))
-      // Dates are shown with microseconds, and may differ by less.
-      if texts.0 == texts.1 { texts = (old.json(left, oldRow, isExact: true), new.json(right, newRow, isExact: true)) }
+      var texts = (try old.json(left, oldRow), try new.json(right, newRow))
+      // Dates are shown with microseconds, and may differ by less; of files the size is shown.
+      if texts.0 == texts.1 {
+        texts = (try old.json(left, oldRow, isExact: true), try new.json(right, newRow, isExact: true))
+      }
       return .init(name: name, old: texts.0, new: texts.1)
     }
+  }
+
+  private func areEqual(
+    _ left: ContentsSide.Column, of old: ContentsSide, _ right: ContentsSide.Column, of new: ContentsSide
+  ) throws -> Bool {
+    let (first, second) = (try old.value(left, oldRow), try new.value(right, newRow))
+    guard left.mayBeExternal || right.mayBeExternal, case .blob(let bytes) = first, case .blob(let others) = second
+    else { return Self.areEqual(first, second) }
+    return try files.areEqual(
+      old.content(of: bytes, left, oldRow), in: old.files, new.content(of: others, right, newRow), in: new.files)
   }
 
   /// Notes where an object stands in the lists of owners that it has in both states.

@@ -11,6 +11,8 @@ struct KeyedMerge {
     case new = 1
   }
 
+  /// Begins rows without a key, which no other kind of value does.
+  private static let noKey: UInt8 = 0x10
   /// Longer values are compared by their hash.
   private static let mostBytes = 64
 
@@ -76,12 +78,26 @@ struct KeyedMerge {
       guard row.decode(record) else {
         throw BatchError(.badStore, "a row of \(side.schema.name) is damaged", path: side.reader.path, key: rowid)
       }
-      var bytes = Self.bytes(try side.value(column, row), rowid)
+      var bytes = try self.bytes(column, of: side, row, key: rowid, in: state)
       bytes.append(state.rawValue)
       bytes.append(ordered: rowid)
       try bytes.withUnsafeBytes { try sorter.add($0) }
       cursor.advance()
     }
+  }
+
+  /// What makes two rows the same: in several tables their entity, too, and nothing if they have no key.
+  private func bytes(
+    _ column: ContentsSide.Column, of side: ContentsSide, _ row: RecordDecoder, key rowid: Int64, in state: State
+  ) throws -> [UInt8] {
+    let value = try side.value(column, row)
+    guard pair.pairing == .apart else { return Self.bytes(value, rowid) }
+    var bytes: [UInt8] = []
+    bytes.append(ordered: Int64(pair.entities.firstIndex(of: side.entity(row)) ?? pair.entities.count))
+    guard case .null = value else { return bytes + Self.bytes(value, rowid) }
+    bytes.append(Self.noKey + state.rawValue)
+    bytes.append(ordered: rowid)
+    return bytes
   }
 
   /// What makes two keys the same. Rows without one are the same by Z_PK.

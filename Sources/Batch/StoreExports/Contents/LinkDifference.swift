@@ -10,32 +10,23 @@ struct LinkDifference {
   let fileSystem: any FileSystem
 
   func run(
-    from left: RawSchema, to right: RawSchema, into summary: inout ContentsDifference.Summary,
-    _ body: (ContentsChange) throws -> Void
+    _ tables: LinkTables, into summary: inout ContentsDifference.Summary, _ body: (ContentsChange) throws -> Void
   ) throws {
-    let (earlier, later) = (Self.links(left), Self.links(right))
-    for name in Set(earlier.keys).union(later.keys).sorted(by: NameOrder.codeUnits) {
-      summary.counts[name] = try compare(name, from: earlier[name], to: later[name], body)
+    summary.notes += tables.notes
+    for pair in tables.pairs {
+      summary.counts[pair.name, default: .init()] += try compare(pair, body)
     }
-  }
-
-  private static func links(_ schema: RawSchema) -> [String: RawSchema.Table] {
-    let tables = schema.tables.filter { if case .links = $0.content { true } else { false } }
-    return Dictionary(tables.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   private static let keyLength = 16
 
   /// A key has both ends, each eight bytes, then the state, and the numbers of either end in an ordered list.
-  private func compare(
-    _ name: String, from earlier: RawSchema.Table?, to later: RawSchema.Table?, _ body: (ContentsChange) throws -> Void
-  ) throws -> ContentsCount {
+  private func compare(_ pair: LinkPair, _ body: (ContentsChange) throws -> Void) throws -> ContentsCount {
     let path = UnfinishedFiles.temporaryPath("links")
     let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
-    if let earlier { try add(earlier, old, state: 0, to: sorter) }
-    if let later { try add(later, new, state: 1, to: sorter) }
-    let ends = (later ?? earlier).map(Self.ends) ?? []
-    let lists = Self.lists(earlier, later)
+    if let table = pair.old { try add(table, old, state: 0, to: sorter) }
+    if let table = pair.new { try add(table, new, state: 1, to: sorter) }
+    let (name, ends, lists) = (pair.name, (pair.new ?? pair.old)?.ends ?? [], Self.lists(pair))
     let places = ContentsPlaces(memory: memory, fileSystem: fileSystem)
     var (count, waiting) = (ContentsCount(), [UInt8]?.none)
     func tell(_ key: [UInt8], isOld: Bool) throws {
@@ -63,13 +54,13 @@ struct LinkDifference {
 
   /// Calls `body` with each link that stands in another place, and counts them.
   private func findMoved(
-    of name: String, ends: [RawSchema.End], in places: ContentsPlaces, _ body: (ContentsChange) throws -> Void
+    of name: String, ends: [LinkTable.End], in places: ContentsPlaces, _ body: (ContentsChange) throws -> Void
   ) throws -> UInt64 {
     var count: UInt64 = 0
     try places.find { mark, before, place in
       count += 1
       let moved = ContentsChange.Value(
-        name: ends[Int(mark[Self.keyLength])].column.name + "@place", old: "\(before)", new: "\(place)")
+        name: ends[Int(mark[Self.keyLength])].name + "@place", old: "\(before)", new: "\(place)")
       let values = Self.values(ends, mark, isOld: true, isNew: true) + [moved]
       try body(ContentsChange(kind: .moved, entity: name, oldKey: nil, newKey: nil, values: values))
     }
@@ -77,11 +68,11 @@ struct LinkDifference {
   }
 
   private static func values(
-    _ ends: [RawSchema.End], _ key: UnsafeRawBufferPointer, isOld: Bool, isNew: Bool
+    _ ends: [LinkTable.End], _ key: UnsafeRawBufferPointer, isOld: Bool, isNew: Bool
   ) -> [ContentsChange.Value] {
     ends.enumerated().map { place, end in
       let text = "\(key.ordered(at: place * 8))"
-      return .init(name: end.column.name, old: isOld ? text : nil, new: isNew ? text : nil)
+      return .init(name: end.name, old: isOld ? text : nil, new: isNew ? text : nil)
     }
   }
 
@@ -98,34 +89,18 @@ struct LinkDifference {
   }
 
   /// The ends that are ordered in both states.
-  private static func lists(_ earlier: RawSchema.Table?, _ later: RawSchema.Table?) -> [Int] {
-    guard let earlier, let later else { return [] }
-    let (left, right) = (orders(earlier), orders(later))
-    return left.indices.filter { left[$0] != nil && right[$0] != nil }
-  }
-
-  /// Where the number of each end in an ordered list is (B.6); nil if there is none.
-  private static func orders(_ table: RawSchema.Table) -> [Int?] {
-    ends(table).map { end in
-      let name = ContentsSide.orderPrefix + NameOrder.folded(end.column.name).dropFirst(2)
-      return table.columns.first { NameOrder.folded($0.name) == name }?.position
-    }
-  }
-
-  private static func ends(_ table: RawSchema.Table) -> [RawSchema.End] {
-    guard case .links(let ends) = table.content else { return [] }
-    return ends
+  private static func lists(_ pair: LinkPair) -> [Int] {
+    guard let old = pair.old?.ends, let new = pair.new?.ends else { return [] }
+    return old.indices.filter { old[$0].order != nil && new[$0].order != nil }
   }
 
   private func add(
-    _ table: RawSchema.Table, _ reader: StoreReader, state: UInt8, to sorter: ExternalSorter
+    _ table: LinkTable, _ reader: StoreReader, state: UInt8, to sorter: ExternalSorter
   ) throws {
-    let positions = Self.ends(table).map(\.column.position)
     let scan = try RowScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, isWithoutRowid: table.schema.isWithoutRowid,
       rowLimit: memory.rowLimit / 2)
     let (page, row) = (RowPage(), RecordDecoder())
-    let orders = Self.orders(table)
     while try scan.next(into: page) {
       for index in 0..<page.count {
         guard row.decode(page.record(index)) else {
@@ -133,9 +108,9 @@ struct LinkDifference {
             .badStore, "a row of \(table.schema.name) is damaged", path: reader.path, key: page.rowid(index))
         }
         var key: [UInt8] = []
-        for position in positions { key.append(ordered: row.integer(position) ?? 0) }
+        for end in table.ends { key.append(ordered: row.integer(end.position) ?? 0) }
         key.append(state)
-        for position in orders { key.append(ordered: position.flatMap { row.integer($0) } ?? .min) }
+        for end in table.ends { key.append(ordered: end.order.flatMap { row.integer($0) } ?? .min) }
         try key.withUnsafeBytes { try sorter.add($0) }
       }
     }

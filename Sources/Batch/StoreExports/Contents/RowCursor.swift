@@ -4,11 +4,15 @@ import Streams
 final class RowCursor {
   private let scan: TableScan
   private let page = RowPage()
+  private let choice: RowChoice
+  private let number: Int
+  private let decoder = RecordDecoder()
   private var row = 0
   private var isAtEnd = false
 
   init(_ side: ContentsSide, rowLimit: Int) {
     scan = TableScan(snapshot: side.reader.snapshot, root: side.schema.rootPage, rowLimit: rowLimit)
+    (choice, number) = (side.rows, side.number)
   }
 
   /// Bytes of pages read so far.
@@ -16,12 +20,21 @@ final class RowCursor {
 
   /// The row at hand, valid until ``advance()``; nil at the end.
   func current() throws -> (key: Int64, bytes: UnsafeRawBufferPointer)? {
-    while row >= page.count {
-      guard !isAtEnd else { return nil }
-      isAtEnd = try !scan.next(into: page)
-      row = 0
+    while true {
+      while row >= page.count {
+        guard !isAtEnd else { return nil }
+        isAtEnd = try !scan.next(into: page)
+        row = 0
+      }
+      let record = page.record(row)
+      if isWanted(record) { return (page.rowid(row), record) }
+      row += 1
     }
-    return (page.rowid(row), page.record(row))
+  }
+
+  /// Who takes a row that is damaged says so.
+  private func isWanted(_ record: UnsafeRawBufferPointer) -> Bool {
+    choice.takesAll || !decoder.decode(record) || choice.takes(decoder.integer(number) ?? 0)
   }
 
   func advance() { row += 1 }

@@ -9,6 +9,8 @@ final class ParquetColumn {
   let name: String
   let type: ParquetType
   let isOptional: Bool
+  /// Whether it is text because sub-entities have several types by its name; then it has the fields of CSV.
+  let isMixed: Bool
   /// Values that do not have the column's type, and became NULL.
   private(set) var strays: UInt64 = 0
   /// Texts that were not UTF-8 and got replacement characters.
@@ -16,8 +18,8 @@ final class ParquetColumn {
   private var page = ParquetPage()
   private var chunk = ParquetChunk()
 
-  init(_ name: String, _ type: ParquetType, isOptional: Bool = true) {
-    (self.name, self.type, self.isOptional) = (name, type, isOptional)
+  init(_ name: String, _ type: ParquetType, isOptional: Bool = true, isMixed: Bool = false) {
+    (self.name, self.type, self.isOptional, self.isMixed) = (name, type, isOptional, isMixed)
   }
 
   /// Bytes that are kept until the row group ends.

@@ -27,6 +27,8 @@ final class ParquetObjects: ObjectWriter {
   private func write(_ content: ExportEntity.Content, _ row: ExportRow, to column: ParquetColumn) throws {
     switch content {
     case .attribute(let position, .external): row.cell(position) { blobs.write(external: $0, to: column) }
+    case .attribute(let position, let kind) where column.isMixed:
+      row.cell(position) { blobs.write($0, as: kind, toMixed: column) }
     case .attribute(let position, _): row.cell(position) { blobs.write($0, to: column) }
     case .externalFile(let position): row.cell(position) { blobs.write(fileOf: $0, to: column) }
     case .toOne(let position, _, _): row.cell(position) { column.append($0) }
@@ -60,23 +62,23 @@ extension ExportPlanner {
   func parquetColumns(_ columns: [ExportColumn], _ entities: [SourceEntity]) -> [ParquetColumn] {
     let types: [ParquetType] = [.text, .int64, .text]
     return zip(ExportColumn.first, types).map { ParquetColumn($0, $1, isOptional: false) }
-      + columns.map { ParquetColumn($0.name, type($0, entities)) }
+      + columns.map { column in
+        let types = column.content == .value ? self.types(column.property, entities) : [.text]
+        // What holds the values of all.
+        return ParquetColumn(column.name, types.count == 1 ? types.first ?? .text : .text, isMixed: types.count > 1)
+      }
   }
 
-  private func type(_ column: ExportColumn, _ entities: [SourceEntity]) -> ParquetType {
-    switch column.content {
-    case .entity, .externalFile: return .text
-    case .relationship:
-      let isToOne = entities.contains { entity in
-        if case .toOne = relationship(column.property, entity) { true } else { false }
-      }
-      return isToOne ? .int64 : .text
-    case .attribute:
-      let types = Set(
-        entities.flatMap { leaves($0.name) }.filter { $0.path == column.property }
-          .map { ParquetType($0.attribute, options) })
-      // Sub-entities may have attributes of one name and several types.
-      return types.count == 1 ? types.first ?? .text : .text
+  /// The types of a name in some entities: of its attributes, and of keys.
+  private func types(_ name: String, _ entities: [SourceEntity]) -> Set<ParquetType> {
+    var types: Set<ParquetType> = []
+    for entity in entities {
+      for (path, description) in leaves(entity.name) where path == name { types.insert(.init(description, options)) }
+      guard relationships(entity.name).contains(where: { $0.name == name }),
+        let content = relationship(name, entity)
+      else { continue }
+      if case .toOne = content { types.insert(.int64) } else { types.insert(.text) }
     }
+    return types
   }
 }

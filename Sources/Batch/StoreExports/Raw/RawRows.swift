@@ -12,6 +12,13 @@ final class RawRows: ExportRowWriter {
   private let names: [Int64: String]
   private let decoder = RecordDecoder()
   private(set) var counts: [String: UInt64] = [:]
+  var kind: ExportRowKind {
+    switch table.content {
+    case .objects: .objects
+    case .links: .links
+    case .rows: .rows
+    }
+  }
   /// Rows with a number that is no entity's.
   private(set) var strangers: UInt64 = 0
 
@@ -27,7 +34,8 @@ final class RawRows: ExportRowWriter {
       guard let column = all.first(where: { NameOrder.folded($0.name) == NameOrder.folded(name) }), !column.isRowid
       else { return nil }
       return .init(
-        position: column.position, kind: RawColumn.kind(column), isText: column.type.uppercased() == "VARCHAR")
+        position: column.position, kind: RawColumn.kind(column), isText: column.type.uppercased() == "VARCHAR",
+        isKey: column.type.uppercased() == "INTEGER")
     }
   }
 

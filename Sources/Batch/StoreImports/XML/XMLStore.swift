@@ -105,9 +105,10 @@ public struct XMLStore: Sendable {
         plan, spool: reader.spool, sides: reader.sides, lines: ImportLines(paths: [path]), files: files
       ) { progress(reader.objects, 0.5 + $0 / 2) }
       let (rows, links) = try writer.write(metadata, objects: reader.objects)
-      try StoreImport.verify(
-        files.prefix, of: model, fileSystem,
-        hint: "Open the store once with its application, or take another copy of it")
+      if let violation = try StoreImport.violation(in: files.prefix, of: model, fileSystem) {
+        throw StoreImport.mismatch(
+          violation, hint: "Open the store once with its application, or take another copy of it")
+      }
       return Conversion(version: model.name, rows: rows, links: links)
     } catch var error as BatchError where error.path == nil {
       // What the import finds names lines of this file.

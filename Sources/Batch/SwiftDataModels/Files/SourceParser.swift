@@ -3,7 +3,7 @@ import RunSupport
 /// Reads a text of Swift, if the program was built to.
 package enum SourceParser {
   /// Whether it was.
-  static var isThere: Bool {
+  package static var isThere: Bool {
     #if SwiftData
       true
     #else

@@ -13,7 +13,7 @@ extension RunHistory.Facts {
   init(_ plan: JobPlan, run: String) {
     self.run = run
     program = ProgramName.current
-    (source, destination) = (plan.source, plan.destination)
+    (source, destination, madeFrom) = (plan.source, plan.destination, plan.madeFrom)
     (sourceVersion, targetVersion) = (plan.sourceVersion, plan.targetVersion)
     memory = UInt64(clamping: plan.memory)
     origin = plan.origin
@@ -101,9 +101,9 @@ extension RunHistory.Tally {
   public init(_ account: StepAccount) {
     func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
     (source, destination) = (account.source, account.destination)
-    read = sum(account.objects.map(\.read)) &+ account.unmapped
+    read = sum(account.firstObjects.map(\.read)) &+ account.unmapped
     balances = account.versions.compactMap(\.balance)
-    written = sum(account.objects.map(\.written))
+    written = sum(account.lastObjects.map(\.written))
     leftOut = sum(account.objects.map(\.leftOut)) &+ account.unmapped
     rejected = sum(account.objects.map(\.rejected))
     made = sum(Array(account.made.values))
@@ -114,7 +114,7 @@ extension RunHistory.Tally {
 
   /// Source objects by entity that a step was given; mappings of the same entity are given the same objects.
   static func read(_ account: StepAccount?) -> [String: UInt64] {
-    Dictionary((account?.objects ?? []).map { ($0.source, $0.read) }, uniquingKeysWith: { max($0, $1) })
+    Dictionary((account?.firstObjects ?? []).map { ($0.source, $0.read) }, uniquingKeysWith: { max($0, $1) })
   }
 }
 

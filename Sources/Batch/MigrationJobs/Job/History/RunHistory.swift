@@ -16,6 +16,8 @@ public struct RunHistory: Sendable, Equatable {
     public var source: String
     /// See ``source``.
     public var destination: String
+    /// What the source was made of, if that was no store that godwit migrates as it is.
+    public var madeFrom: SourceFile?
     /// Versions before and after.
     public var sourceVersion: String
     /// See ``sourceVersion``.

@@ -54,6 +54,9 @@ package final class RunRecorder: Sendable {
 
   private static var now: Double { (Date().timeIntervalSince1970 * 1000).rounded() / 1000 }
 
+  /// The fraction that was shown last before this process says anything; nil where nothing was.
+  var shownBefore: Double? { state.withLock { $0.file?.history.samples.last?.done } }
+
   func attempt(_ body: (inout State) throws -> Void) {
     state.withLock { state in
       do { try body(&state) } catch {

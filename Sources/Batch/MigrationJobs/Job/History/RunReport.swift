@@ -107,10 +107,12 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var advice: [String] = []
   /// The store's path.
   public var destination: String
-  /// The path that was read.
+  /// The path that was read; of an XML store that one, and not the store that was made of it.
   public var source: String?
   /// The path that has the old store.
   public var backup: String?
+  /// The path that has the store which the migration made, after a rollback; nil if there is none.
+  public var setAside: String?
   /// Versions before and after.
   public var sourceVersion: String?
   /// See ``sourceVersion``.

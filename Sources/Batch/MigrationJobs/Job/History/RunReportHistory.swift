@@ -4,11 +4,13 @@ import Foundation
 extension RunReport {
   mutating func take(_ history: RunHistory) {
     if let facts = history.facts {
-      (source, sourceVersion, targetVersion) = (facts.source, facts.sourceVersion, facts.targetVersion)
+      (sourceVersion, targetVersion) = (facts.sourceVersion, facts.targetVersion)
+      source = facts.madeFrom?.path ?? facts.source
       (settings, memoryLimit) = (facts.settings, facts.memory)
       (run, origin, form) = (facts.run, facts.origin, facts.form)
     }
-    (path, bytesBefore) = (history.origin?.steps ?? [], history.origin?.bytes)
+    path = history.origin?.steps ?? []
+    bytesBefore = history.facts?.madeFrom?.bytes ?? history.origin?.bytes
     started = history.processes.first.flatMap { Self.text($0.at) }
     processes = history.processes.map(\.number).max() ?? 0
     takeCurve(history)

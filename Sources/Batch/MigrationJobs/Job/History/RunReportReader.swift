@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import Migrations
 import RunSupport
@@ -52,16 +53,28 @@ extension MigrationJob {
         count: rejects.count, path: rejects.path, first: firstRejects(rejects.path),
         groups: RejectGroups.groups(rejects.path),
         replay: rejects.replay(
-          source: report.source ?? job.destination, backup: report.backup, destination: job.destination))
+          source: history.facts?.source ?? job.destination, backup: report.backup, destination: job.destination))
     }
     if let finished {
       report.look(history, finished: finished, fileSystem: fileSystem)
-      if report.present == .rolledBack { report.outcome = .rolledBack }
+      if report.present == .rolledBack { takeRollback(of: job, finished, &report) }
     } else {
       report.problems.append("the run record does not say how the run ended")
     }
     report.advise(fileSystem, leadsOn: false)
     return report
+  }
+
+  /// The backup has the store's name again, and what the migration made may have another one.
+  private func takeRollback(of job: JobDirectory, _ finished: RunHistory.Finished, _ report: inout RunReport) {
+    report.outcome = .rolledBack
+    // A copy that somebody put back leaves it where it is.
+    if let backup = report.backup, (try? fileSystem.statusOfName(backup)) ?? nil == nil {
+      report.backup = nil
+      report.rejects?.replay = nil
+    }
+    let setAside = (try? StoreBackup.all(of: job.destination, fileSystem))?.filter { $0.kind == .setAside } ?? []
+    report.setAside = setAside.last { (try? StoreIdentity($0.path, fileSystem)) == finished.identity }?.path
   }
 
   /// What becomes of a load that is under way, or was killed. `migration` is the run before it, as long as that one is at
@@ -178,7 +191,7 @@ extension RunReport {
               ? "\(command("rollback", "--force")) puts the old store back, without what was written since; "
               : "\(command("rollback")) puts the old store back; ")
             + "remove the backup when you no longer need it")
-    case .rolledBack: advice.append("The old store is in its place again. Nothing is left to do")
+    case .rolledBack: advice.append(rolledBack(command("clean", "--keep-rolled-back", "0")))
     case .running: advice.append("Follow it with \(command("status", "--watch"))")
     case .paused: advice.append("Resume it with \(command("ctl", "resume"))")
     case .cutOver: advice.append("Put the new store in place with \(command("resume"))")
@@ -186,5 +199,10 @@ extension RunReport {
       guard !leadsOn else { return }
       advice.append("The source is untouched. Resume from the last checkpoint with \(command("resume"))")
     }
+  }
+
+  private func rolledBack(_ clean: AdvisedCommand) -> String {
+    let rest = setAside.map { "The store that the migration made is set aside as \($0); \(clean) removes it" }
+    return "The old store is in its place again. \(rest ?? "Nothing is left to do")"
   }
 }

@@ -1,0 +1,28 @@
+import CoreDataModel
+
+// Both sides of a one-to-one hold a key, and Core Data keeps them equal: who carries one over carries both.
+extension Inference {
+  /// What a new to-one of a one-to-one comes from: the inverse of the relationship that its own inverse comes from. Nil
+  /// where the inverse is new, too, or where the old relationship lives on under another name.
+  func origin(ofNew new: RelationshipDescription, entity: String?, _ match: RenamingMatch) -> RelationshipDescription? {
+    guard let entity, !new.isToMany, let name = new.inverseName,
+      destination.relationship(name, of: new.destinationEntity)?.isToMany == false,
+      let owner = entities[new.destinationEntity],
+      let old = relationshipMatch(from: owner, to: new.destinationEntity).pairs[name].flatMap({
+        source.relationship($0, of: owner)
+      }), !old.isTransient, source.isKind(entity, of: old.destinationEntity),
+      let back = old.inverseName.flatMap({ source.relationship($0, of: old.destinationEntity) }), !back.isTransient,
+      !match.pairs.values.contains(back.name)
+    else { return nil }
+    return back
+  }
+
+  func relationshipMatch(from origin: String?, to entity: String) -> RenamingMatch {
+    let old = origin.map { source.relationships(of: $0).filter { !$0.isTransient } } ?? []
+    return RenamingMatch(
+      source: old.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
+      destination: destination.relationships(of: entity).filter { !$0.isTransient }.map {
+        .init(name: $0.name, identifier: $0.renamingIdentifier)
+      })
+  }
+}
