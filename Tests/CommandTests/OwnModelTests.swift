@@ -35,7 +35,7 @@ struct OwnModelTests {
     #expect(same.contains("\(own) and Library 1 have the same version hashes"), "\(same)")
   }
 
-  @Test("What its uniqueness constraint forbids, and an entity that it does not have, are said with that name")
+  @Test("An entity that it does not have is said with that name")
   func errors() throws {
     let wrong = try run(["export", store, "Bok"], code: 20)
     #expect(wrong.contains("Data.sqlite's own model has no entity Bok, did you mean Book?"), "\(wrong)")
