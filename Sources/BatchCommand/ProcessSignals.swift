@@ -46,7 +46,7 @@ enum ProcessSignals {
       handler(number) {
         isEnding.store(true, ordering: .sequentiallyConsistent)
         CalledPrograms.interruptAll()
-        UnfinishedFiles.removeAll()
+        UnfinishedFiles.end()
         signal(number, SIG_DFL)
         kill(getpid(), number)
         // Where the signal is blocked, the process ends as shells count it.

@@ -217,34 +217,4 @@ struct ApplicationCommandTests {
     let inside = try folder.run("godwit", ["app", "App.xcodeproj"], launcher: ["/usr/bin/env", "-C", app.path])
     #expect(inside.output.contains("godwit policies build ./App/Policies/BookPolicies.swift "), "\(inside)")
   }
-
-  @Test("A policy for Godwit's own protocol is found by its name, and said to be for a program of one's own")
-  func ownPolicy() throws {
-    let source = app.path + "/App/Policies/BookPolicies.swift"
-    let text = """
-      import Batch
-
-      struct BooksOfTheLibrary: EntityMigrationPolicy {
-        static let className = "LibraryBookPolicy"
-      }
-      struct OtherPolicy: Sendable, EntityMigrationPolicy {}
-
-      """
-    try text.write(toFile: source, atomically: true, encoding: .utf8)
-    let map = try folder.run("godwit", ["app", app.path])
-    let state =
-      "LibraryBookPolicy: App/Policies/BookPolicies.swift:3; this program does not have it, and it cannot be compiled here: "
-      + "it is written for Godwit itself, and a program of your own registers it, by GodwitCommand.main(policies: "
-      + "[BooksOfTheLibrary.self]): docs/manual/policies.md\n"
-    #expect(map.output.contains("3 mapping models, 1 policy\n") && map.output.contains(state), "\(map)")
-    #expect(!map.output.contains("OtherPolicy") && !map.output.contains("policies build"), "\(map)")
-    let own = try folder.run("book-migration", ["app", app.path])
-    #expect(own.output.contains("BookPolicies.swift:3; this program has it"), "\(own)")
-    let refused = try folder.run("godwit", ["plan", try folder.sample(rows: 20), "--app", app.path])
-    #expect(refused.code == 20 && refused.error.contains("it is written for Godwit itself"), "\(refused)")
-    #expect(try folder.run("godwit", ["init", "--app", app.path, "--output", folder.file("godwit.yaml")]).code == 0)
-    let draft = try String(contentsOfFile: folder.file("godwit.yaml"), encoding: .utf8)
-    #expect(
-      draft.contains("not in this program; it cannot be compiled here: it is written for Godwit itself"), "\(draft)")
-  }
 }

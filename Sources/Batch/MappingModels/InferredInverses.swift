@@ -3,7 +3,8 @@ import CoreDataModel
 // Both sides of a one-to-one hold a key, and Core Data keeps them equal: who carries one over carries both.
 extension Inference {
   /// What a new to-one of a one-to-one comes from: the inverse of the relationship that its own inverse comes from. Nil
-  /// where the inverse is new, too, or where the old relationship lives on under another name.
+  /// where the inverse is new, too, where the old relationship lives on under another name, or where it was a to-many:
+  /// then nobody knows which of its objects is meant.
   func origin(ofNew new: RelationshipDescription, entity: String?, _ match: RenamingMatch) -> RelationshipDescription? {
     guard let entity, !new.isToMany, let name = new.inverseName,
       destination.relationship(name, of: new.destinationEntity)?.isToMany == false,
@@ -12,7 +13,7 @@ extension Inference {
         source.relationship($0, of: owner)
       }), !old.isTransient, source.isKind(entity, of: old.destinationEntity),
       let back = old.inverseName.flatMap({ source.relationship($0, of: old.destinationEntity) }), !back.isTransient,
-      !match.pairs.values.contains(back.name)
+      !back.isToMany, !match.pairs.values.contains(back.name)
     else { return nil }
     return back
   }

@@ -37,7 +37,8 @@ enum TemporaryFolders {
       held.withLock { $0[path] = directory }
       return true
     }
-    try disk.removeDirectory(path)
+    // A signal that ends the process may have removed it.
+    try? disk.removeDirectory(path)
     UnfinishedFiles.forget(path)
     return false
   }

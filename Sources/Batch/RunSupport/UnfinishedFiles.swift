@@ -7,6 +7,7 @@ import Synchronization
 package enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
   private static let deepest = 32
+  private static let isEnded = Atomic(false)
 
   /// Removes a file, or a folder and what is in it, if the process is ended while the body works.
   package static func keeping<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
@@ -38,8 +39,19 @@ package enum UnfinishedFiles {
 
   /// Makes a folder for temporary files, which is there until it is removed and forgotten. If the process is killed, the
   /// next one that makes such a folder removes it.
+  ///
+  /// Throws `stopped` if the process is being ended.
   package static func makeFolder(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
-    try TemporaryFolders.make(purpose, in: fileSystem)
+    let folder = try TemporaryFolders.make(purpose, in: fileSystem)
+    guard isEnded.load(ordering: .sequentiallyConsistent) else { return folder }
+    remove(folder, fileSystem)
+    throw BatchError(.stopped, "the process is being ended", effect: .nothingWritten)
+  }
+
+  /// Removes everything that is unfinished, and lets nobody make more: the process is being ended.
+  package static func end() {
+    isEnded.store(true, ordering: .sequentiallyConsistent)
+    removeAll()
   }
 
   /// A path in the temporary directory that nobody has.

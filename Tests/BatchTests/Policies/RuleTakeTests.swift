@@ -123,20 +123,27 @@ struct RuleTakeTests {
     #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
   }
 
-  @Test("No step sets one side of a one-to-one alone; the advice is taken", arguments: [false, true])
-  func oneSide(many: Bool) throws {
-    let store = try Self.renamed(many: many)
-    if many {
-      let error = #expect(throws: BatchError.self) { try store.inferred() }
-      #expect("\(error.map(String.init(describing:)) ?? "")".contains("Person.home: the to-many became a to-one"))
-    }
+  @Test("No mapping file sets one side of a one-to-one alone; the advice is taken")
+  func oneSide() throws {
+    let store = try Self.renamed(many: false)
+    // By name alone, each for itself.
     let found = try store.failure("  - Person\n  - Address")
-    let way = many ? "{ target: $source.address, take: first }" : "$source.address"
     #expect(found.contains("its inverse Person.home comes from nothing: only one side would hold a key"), "\(found)")
-    #expect(found.contains("In the relationships of PersonToPerson, write home: \(way)"), "\(found)")
-    let address = many ? "\n    relationships: { person: null }" : ""
+    #expect(found.contains("In the relationships of PersonToPerson, write home: $source.address"), "\(found)")
+    let result = try store.migrated("  - from: Person\n    relationships: { home: $source.address }\n  - Address")
+    #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
+  }
+
+  @Test("Of several objects nobody says which one is meant: the plan says that one side stays empty, and what says it")
+  func severalObjects() throws {
+    let store = try Self.renamed(many: true)
+    let notes = try store.folder.job().plan(store.folder.request(store.store), for: .plan).notes
+    let note = try #require(notes.first { $0.contains("Person.home comes from nothing: it stays empty") }, "\(notes)")
+    #expect(note.contains("home: { target: $source.address, take: first } of Person, and person: null of Address"))
+    #expect(try MigrationFolder.rows(store.inferred(), Self.sides) == ["null", "int64(1)"])
     let result = try store.migrated(
-      "  - from: Person\n    relationships: { home: \(way) }\n  - from: Address\(address)")
+      "  - from: Person\n    relationships: { home: { target: $source.address, take: first } }\n"
+        + "  - from: Address\n    relationships: { person: null }")
     #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
   }
 }

@@ -8,8 +8,10 @@ struct OneToOneSides {
   let drafts: StepDraft
 
   /// Throws `badMapping` naming the first pair whose sides would differ. Policies in Swift may set either side, and are
-  /// trusted: the proof looks at what they have made.
-  func check() throws {
+  /// trusted: the proof looks at what they have made. Gives notes of pairs of which one side stays empty, because nobody
+  /// says which of several objects it leads to: applications have shipped that.
+  func check() throws -> [String] {
+    var notes: [String] = []
     for draft in drafts.drafts where !hasOwnPolicy(draft) {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name], relationship.isOneToOne,
@@ -17,10 +19,11 @@ struct OneToOneSides {
           let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
         else { continue }
         for other in drafts.drafts where isOther(other, by: relationship, from: origin) {
-          try check(property.name, of: draft, carries: origin, against: inverse, of: other)
+          notes += try check(property.name, of: draft, carries: origin, against: inverse, of: other)
         }
       }
     }
+    return notes.uniqued
   }
 
   private func hasOwnPolicy(_ draft: MappingDraft) -> Bool { draft.policy.map { !($0 is RulePolicy) } ?? false }
@@ -37,7 +40,7 @@ struct OneToOneSides {
   private func check(
     _ name: String, of draft: MappingDraft, carries origin: RelationshipOrigin, against inverse: String,
     of other: MappingDraft
-  ) throws {
+  ) throws -> [String] {
     let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
     let mapped = other.mapping.relationshipMappings.first { $0.name == inverse }
     if mapped?.valueExpression == .constant(.null) {
@@ -48,9 +51,9 @@ struct OneToOneSides {
     let isRuled = other.mapping.rules?.relationships.contains { $0.name == inverse } ?? false
     let comesFrom = try mapped.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }
     if !isRuled, mapped?.valueExpression == nil, comesFrom == nil {
-      throw unset((name, of: draft), (inverse, of: other), from: origin)
+      return try unset((name, of: draft), (inverse, of: other), from: origin)
     }
-    guard isRuled, !origin.relationship.hasToOneInverse else { return }
+    guard isRuled, !origin.relationship.hasToOneInverse else { return [] }
     throw failure(
       "\(side) is carried over for each object, and a rule sets its inverse \(otherSide) to one of them",
       "Write \(name): null in the relationships of \(draft.mapping.name): the rule sets both sides", of: draft)
@@ -59,15 +62,21 @@ struct OneToOneSides {
   private func unset(
     _ side: (name: String, of: MappingDraft), _ otherSide: (name: String, of: MappingDraft),
     from origin: RelationshipOrigin
-  ) -> BatchError {
-    let old = origin.relationship
+  ) throws -> [String] {
+    let (old, other) = (origin.relationship, "\(otherSide.of.destination.name).\(otherSide.name)")
     let source = "$source.\(old.inverse ?? "NAME")"
-    let empty = ", and \(side.name): null in those of \(side.of.mapping.name)"
-    let value = old.hasToOneInverse ? source : "{ target: \(source), take: first }, or take: last" + empty
-    return failure(
-      "\(side.of.destination.name).\(side.name) is carried over, and its inverse "
-        + "\(otherSide.of.destination.name).\(otherSide.name) comes from nothing: only one side would hold a key",
-      "In the relationships of \(otherSide.of.mapping.name), write \(otherSide.name): \(value)", of: side.of)
+    let message =
+      "\(side.of.destination.name).\(side.name) is carried over, and its inverse \(other) comes from nothing"
+    guard !old.hasToOneInverse else {
+      throw failure(
+        message + ": only one side would hold a key",
+        "In the relationships of \(otherSide.of.mapping.name), write \(otherSide.name): \(source)", of: side.of)
+    }
+    return [
+      message + ": it stays empty. A mapping file can say which object it leads to: "
+        + "\(otherSide.name): { target: \(source), take: first } of \(otherSide.of.destination.name), "
+        + "and \(side.name): null of \(side.of.destination.name)"
+    ]
   }
 
   private func failure(_ message: String, _ hint: String, of draft: MappingDraft) -> BatchError {

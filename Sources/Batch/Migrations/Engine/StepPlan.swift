@@ -80,17 +80,18 @@ package final class StepPlan {
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
     try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
-    if !step.isIdentity { try OneToOneSides(drafts: drafts).check() }
+    let sides = step.isIdentity ? [] : try OneToOneSides(drafts: drafts).check()
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
-    let found =
+    var found =
       try extras.map {
         try CarriedObjectsFinder(drafts: drafts, reader: graph.reader, binding: origin, options: $0).find()
       }
       ?? CarriedObjects()
+    found.notes += sides
     carried = found
     units =
       drafts.units(links: links, late: late)
-      + found.tables.indices.filter { !found.tables[$0].isEmptied }.map { .carried($0) }
+      + carried.tables.indices.filter { [carried] in !carried.tables[$0].isEmptied }.map { .carried($0) }
   }
 }
 

@@ -26,8 +26,11 @@ extension [EntityMapping] {
 }
 
 extension EntityMapping {
-  /// Whether it says that a property has no value.
+  /// Whether it says that a property has no value, and no rule gives it another one.
   func empties(_ name: String) -> Bool {
-    (attributeMappings + relationshipMappings).contains { $0.name == name && $0.valueExpression == .constant(.null) }
+    if let rules, rules.objects.contains(where: { $0.link == name }) { return false }
+    return (attributeMappings + relationshipMappings).contains {
+      $0.name == name && $0.valueExpression == .constant(.null)
+    }
   }
 }
