@@ -37,13 +37,13 @@ extension OrderCommand {
     do {
       if try !job.orderImport(store, change), try !job.orderLoad(store, change) { try job.order(store, change) }
     } catch let error as BatchError where error.code == .refused {
-      if try StatusCommand.status(job, store).state == .none { try MissingStore.refuse(store) }
+      if try StoreLook.status(job, store).state == .none { try MissingStore.refuse(store) }
       throw error
     }
     // A person wants to know that it was heeded; on a busy machine that takes longer than the two seconds.
     for _ in 0..<60 {
       usleep(100_000)
-      let status = try StatusCommand.status(job, store)
+      let status = try StoreLook.status(job, store)
       if isDone(status) { return Console.print("\(store): \(text)") }
       guard status.state != .running else { continue }
       return Console.print("\(store): \(try ended(StandingDocument(status, of: store, by: job)) ?? text)")

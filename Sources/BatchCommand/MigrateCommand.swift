@@ -154,7 +154,7 @@ extension MigrateCommand {
   /// Whether there was something to continue, which is done then: with the run's own models and settings.
   private func resumed(_ path: String) throws -> Bool {
     guard continues else { return false }
-    let status = try StatusCommand.status(MigrationJob(policies: Program.policies), path)
+    let status = try StoreLook.status(MigrationJob(policies: Program.policies), path)
     guard [.interrupted, .failed, .cutOver, .finished].contains(status.state) else { return false }
     var command = try ResumeCommand.parse(["--", path])
     command.memory = memory.bytes == ByteCount.standardMemory.bytes ? nil : memory

@@ -49,7 +49,7 @@ struct StandingDocument: Encodable {
     self.status = status
     standing = MigrationStanding(status, of: store, by: job)
     isPlain = status.state == .none && job.isPlain(store)
-    let report = [.interrupted, .none].contains(status.state) ? try? ReportCommand.report(job, store) : nil
+    let report = [.interrupted, .none].contains(status.state) ? try? StoreLook.report(job, store) : nil
     switch status.state {
     case .interrupted: ended = report.map { $0.outcome == .interrupted ? "killed" : ReportWords.name($0.outcome) }
     case .none: ended = report?.outcome == .rolledBack ? Self.rolledBack : nil

@@ -34,7 +34,7 @@ struct ReportCommand: ListedCommand {
 
   func run() throws {
     guard let store else { return try reportList(Manifest(path: list.manifest ?? "")) }
-    let report = try Self.report(MigrationJob(policies: Program.policies), store)
+    let report = try StoreLook.report(MigrationJob(policies: Program.policies), store)
     if let html { try ReportFile.write(ReportPage.html(report), to: html) }
     if json {
       Console.print(try JSONOutput.text(report))
@@ -46,21 +46,6 @@ struct ReportCommand: ListedCommand {
 }
 
 extension ReportCommand {
-  /// Of a migration, or of a load into a file.
-  static func report(_ job: MigrationJob, _ store: String) throws -> RunReport {
-    do { return try job.loadReport(store) ?? job.report(store) } catch let error as BatchError
-      where error.code == .refused
-    {
-      if try job.importStatus(store) != nil {
-        throw BatchError(
-          .refused, "an import makes this store, and imports have no report",
-          hint: "\(ProgramName.command("status", store)) tells how far it is", effect: .nothingWritten, path: store)
-      }
-      try MissingStore.refuse(store)
-      throw error
-    }
-  }
-
   static func state(of outcome: StoreOutcome) -> ListState {
     guard let report = outcome.document, let name = report["outcome"]?.text,
       let outcome = RunReport.Outcome(rawValue: name)

@@ -59,7 +59,7 @@ struct StatusCommand: ListedCommand {
   func run() throws {
     guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run(isJudged: check) }
     let job = MigrationJob(policies: Program.policies)
-    var status = try Self.status(job, store)
+    var status = try StoreLook.status(job, store)
     var drawn = 0
     while true {
       if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
@@ -71,17 +71,12 @@ struct StatusCommand: ListedCommand {
       fflush(nil)
       guard watch, status.state == .running else { return try end(document, store) }
       sleep(1)
-      status = try Self.status(job, store)
+      status = try StoreLook.status(job, store)
     }
   }
 
   private func end(_ document: StandingDocument, _ store: String) throws {
     guard check, let code = try document.code(store), code != 0 else { return }
     throw ExitCode(code)
-  }
-
-  /// Of a store's migration, of its load into a database, or of the import that makes it.
-  static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus {
-    try job.importStatus(store) ?? job.loadStatus(store) ?? job.status(store)
   }
 }

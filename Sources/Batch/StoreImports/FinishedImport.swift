@@ -5,7 +5,7 @@ import Streams
 /// An import that is over, of which nothing is left but its folder.
 public struct FinishedImport: Sendable {
   /// What was made; nil if the folder does not say it any longer.
-  public let summary: StoreImport.Summary?
+  public let summary: ImportSummary?
   /// The words of the command that asked for it.
   public let arguments: [String]
 }

@@ -89,7 +89,7 @@ final class ImportJournal {
   }
 
   /// What an earlier process made, of files with these digests, if it lacked nothing but its name; nil if there is none.
-  func made() throws -> (summary: StoreImport.Summary, digests: [[UInt8]])? {
+  func made() throws -> (summary: ImportSummary, digests: [[UInt8]])? {
     guard let found = ImportNote.read(place.job, fileSystem), let made = found.made, [UInt8](made.request) == request,
       [UInt8](made.model) == model, let summary = found.summary
     else { return nil }
@@ -106,7 +106,7 @@ final class ImportJournal {
   }
 
   /// Writes down, durably, that the store lacks nothing but its name.
-  func end(_ summary: StoreImport.Summary, digests: [[UInt8]]) throws {
+  func end(_ summary: ImportSummary, digests: [[UInt8]]) throws {
     try lease.throwIfReplaced()
     try note.of(summary, digests: digests, request: request, model: model)
       .write(to: place.job, isDurable: true, fileSystem)

@@ -34,7 +34,7 @@ struct ImportNote: Codable {
   }
 
   /// The same when all pages of the store are written. `request` and `model` are the fingerprints of what was asked for.
-  func of(_ summary: StoreImport.Summary, digests: [[UInt8]], request: [UInt8], model: [UInt8]) -> ImportNote {
+  func of(_ summary: ImportSummary, digests: [[UInt8]], request: [UInt8], model: [UInt8]) -> ImportNote {
     var note = self
     note.made = Made(
       request: Data(request), model: Data(model), digests: digests.map { Data($0) },
@@ -43,10 +43,10 @@ struct ImportNote: Codable {
   }
 
   /// What was made; nil if that cannot be read, or nothing was.
-  var summary: StoreImport.Summary? {
+  var summary: ImportSummary? {
     guard let made else { return nil }
     var reader = ByteReader([UInt8](made.summary), subject: "the note of an import")
-    return try? StoreImport.Summary(from: &reader)
+    return try? ImportSummary(from: &reader)
   }
 
   /// What came to the files of the same command since it was begun, or went, and what to do about it; nil if nothing did.

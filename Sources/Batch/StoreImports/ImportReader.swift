@@ -18,9 +18,9 @@ final class ImportReader {
   private static let mostShapes = 16
 
   let plan: ImportPlan
-  let options: StoreImport.Options
+  let options: ImportOptions
   let files: StepFiles
-  let reject: (StoreImport.Reject) throws -> Void
+  let reject: (ImportReject) throws -> Void
   /// What has the lines that are left out, if they are to be listed.
   let list: ImportRejectList?
   let spool: ImportSpool
@@ -59,8 +59,8 @@ final class ImportReader {
   let own = ByteRoom()
 
   init(
-    _ plan: ImportPlan, files: StepFiles, options: StoreImport.Options, list: ImportRejectList?,
-    reject: @escaping (StoreImport.Reject) throws -> Void
+    _ plan: ImportPlan, files: StepFiles, options: ImportOptions, list: ImportRejectList?,
+    reject: @escaping (ImportReject) throws -> Void
   ) throws {
     (self.plan, self.options, self.files, self.reject, self.list) = (plan, options, files, reject, list)
     spool = ImportSpool(tables: plan.layout.entityTables.count, files: files, keepsFile: true)

@@ -108,7 +108,7 @@ extension ImportReader {
     }
   }
 
-  private func leaveOut(_ line: StoreImport.Reject) throws {
+  private func leaveOut(_ line: ImportReject) throws {
     if let list { return try list.add(line) }
     try CallersError.marking { try reject(line) }
   }

@@ -19,7 +19,7 @@ final class ImportRejectList {
   /// Throws `refused` for a path that is taken.
   func refuseTaken() throws { try NewFile(path, working: "", fileSystem).refuseTaken() }
 
-  func add(_ reject: StoreImport.Reject) throws {
+  func add(_ reject: ImportReject) throws {
     let fields = [reject.path, "\(reject.line)", reject.reason].map {
       "\"" + $0.replacing("\"", with: "\"\"") + "\""
     }

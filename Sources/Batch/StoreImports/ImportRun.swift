@@ -10,7 +10,7 @@ import Streams
 /// One import, from its beginning or from a checkpoint to the store's name.
 final class ImportRun {
   let model: ManagedObjectModel
-  let options: StoreImport.Options
+  let options: ImportOptions
   let place: ImportPlace
   let fileSystem: any FileSystem
   let monitor: RunMonitor
@@ -28,8 +28,8 @@ final class ImportRun {
 
   /// Looks at what is asked for. Nothing is written.
   init(
-    _ model: ManagedObjectModel, options: StoreImport.Options, _ inputs: [String], to path: String,
-    fileSystem: any FileSystem, monitor: RunMonitor, reject: @escaping (StoreImport.Reject) throws -> Void
+    _ model: ManagedObjectModel, options: ImportOptions, _ inputs: [String], to path: String,
+    fileSystem: any FileSystem, monitor: RunMonitor, reject: @escaping (ImportReject) throws -> Void
   ) throws {
     (self.model, self.options, self.fileSystem, self.monitor) = (model, options, fileSystem, monitor)
     let place = try ImportPlace(path, fileSystem)
@@ -46,7 +46,7 @@ final class ImportRun {
     reader = try ImportReader(plan, files: files, options: options, list: list, reject: reject)
   }
 
-  func run() throws -> StoreImport.Summary {
+  func run() throws -> ImportSummary {
     let lease = try place.begin()
     defer { lease.release() }
     lease.guardRun(monitor)
@@ -80,7 +80,7 @@ final class ImportRun {
     }
   }
 
-  private func make(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
+  private func make(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> ImportSummary {
     if found == nil { try begin(journal) }
     let pulse = RunPulse(place.job, monitor: monitor)
     // It writes to the folder.
@@ -115,7 +115,7 @@ final class ImportRun {
 
   // MARK: The way of an import
 
-  private func finish(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
+  private func finish(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> ImportSummary {
     if let found { try found.read("reader") { try reader.restore(from: &$0, inputs, monitor) } }
     objectsBefore = reader.objects
     if found == nil || found?.phase == .reading {
@@ -124,7 +124,7 @@ final class ImportRun {
     } else {
       try journal.keepReader()
     }
-    var summary: StoreImport.Summary
+    var summary: ImportSummary
     do { summary = try found.flatMap { try Self.summary($0) } ?? write(found, journal) } catch let link as ImportNowhere
     {
       throw try told(link)
@@ -170,9 +170,9 @@ final class ImportRun {
     try journal.publish(.reading, ["sides": sides])
   }
 
-  private func write(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> StoreImport.Summary {
+  private func write(_ found: ImportJournal.Found?, _ journal: ImportJournal) throws -> ImportSummary {
     if let found, found.phase == .tables { try found.read("sides") { try reader.sides.restore(from: &$0, plan) } }
-    var summary = StoreImport.Summary()
+    var summary = ImportSummary()
     summary.uuid = options.uuid ?? reader.uuid ?? ImportFiles.uuid(reader.digests)
     let metadata = StoreMetadata.new(
       uuid: summary.uuid, versionHashes: model.versionHashes, identifiers: model.versionIdentifiers)

@@ -3,12 +3,12 @@ import Streams
 
 // The store's name.
 extension ImportRun {
-  static func summary(_ found: ImportJournal.Found) throws -> StoreImport.Summary? {
+  static func summary(_ found: ImportJournal.Found) throws -> ImportSummary? {
     guard found.phase == .built else { return nil }
-    return try found.read("summary") { try StoreImport.Summary(from: &$0) }
+    return try found.read("summary") { try ImportSummary(from: &$0) }
   }
 
-  func name(_ summary: StoreImport.Summary, _ journal: ImportJournal) throws {
+  func name(_ summary: ImportSummary, _ journal: ImportJournal) throws {
     // It may have taken long.
     try place.refuseTaken(place.store, fileSystem)
     if let list {
@@ -27,7 +27,7 @@ extension ImportRun {
 
   /// What an earlier process has made of the same files: a store that has its name, or gets it now. An application may
   /// have written to it since.
-  func made(_ journal: ImportJournal) throws -> StoreImport.Summary? {
+  func made(_ journal: ImportJournal) throws -> ImportSummary? {
     guard let (summary, digests) = try journal.made(), digests.count == inputs.count else { return nil }
     for (path, digest) in zip(inputs, digests) {
       try monitor.throwIfStopRequested()

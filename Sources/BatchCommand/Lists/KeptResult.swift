@@ -26,7 +26,7 @@ struct KeptResult: Codable, Equatable {
   var folder: String
 
   init(_ result: ListResult, of entry: Manifest.Entry, by words: ListWords, at time: Date = Date()) {
-    (store, target) = (Self.whole(entry.store), Self.whole(entry.target))
+    (store, target) = (Manifest.whole(entry.store), Manifest.whole(entry.target))
     (exitCode, state, self.time) = (result.exitCode, result.state, time.ISO8601Format())
     func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.longestText)) } }
     (error, hint, effect) = (short(result.error), short(result.hint), result.effect)
@@ -34,9 +34,6 @@ struct KeptResult: Codable, Equatable {
     (program, verb, folder) = (ProgramName.current, words.verb[0], FileManager.default.currentDirectoryPath)
     line = words.line.reduce(0) { $0 + $1.utf8.count } <= Self.longestLine ? words.line : []
   }
-
-  /// The path without links, as far as it is there.
-  static func whole(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
   /// Nil if the command was too long to keep.
   var words: ListWords? { line.isEmpty ? nil : ListWords(verb: verb, line: [verb] + line) }
@@ -67,7 +64,7 @@ extension KeptResult {
     case .failed, .waiting:
       // An interrupted run says itself that it waits, and a missing store is missing.
       guard exitCode != ExitCodes.stopped else { return false }
-      guard let status = try? StatusCommand.status(job, target), status.state != .none else { return true }
+      guard let status = try? StoreLook.status(job, target), status.state != .none else { return true }
       guard let age = status.secondsSinceSign else { return false }
       return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
     }

@@ -62,18 +62,18 @@ final class KeptResults: Sendable {
 
   /// What is kept of a store; nil if it is nothing, or nothing that can be understood.
   func find(_ entry: Manifest.Entry) -> KeptResult? {
-    let target = KeptResult.whole(entry.target)
+    let target = Manifest.whole(entry.target)
     guard let path = path(target), let status = try? files.statusOfName(path), status.isRegularFile,
       status.owner == geteuid(), let bytes = try? files.readAll(path, cap: Self.mostBytes),
       let kept = try? JSONDecoder().decode(KeptResult.self, from: Data(bytes)), kept.format == 1,
-      kept.target == target, kept.store == KeptResult.whole(entry.store)
+      kept.target == target, kept.store == Manifest.whole(entry.store)
     else { return nil }
     return kept
   }
 
   /// A migration to the path is done, or nobody wants to know any longer.
   func forget(_ target: String) throws {
-    guard let path = path(KeptResult.whole(target)), try files.statusOfName(path) != nil else { return }
+    guard let path = path(Manifest.whole(target)), try files.statusOfName(path) != nil else { return }
     try files.remove(path)
   }
 

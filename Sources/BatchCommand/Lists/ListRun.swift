@@ -153,7 +153,7 @@ final class ListRun: Sendable {
       store: entry.store, output: entry.output, options: orders.adding(to: words.options), deadline: deadline)
     do {
       let status =
-        isMigration ? try? StatusCommand.status(MigrationJob(policies: Program.policies), entry.target) : nil
+        isMigration ? try? StoreLook.status(MigrationJob(policies: Program.policies), entry.target) : nil
       if status?.state == JobStatus.State.none, words.verb == ["resume"] {
         if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store) }
         (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)

@@ -14,6 +14,9 @@ struct Manifest: Sendable {
     var target: String { output ?? store }
   }
 
+  /// The path without links, as far as it is there.
+  static func whole(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
   /// What stands for standard input, in the place of a path.
   static let standardInput = "-"
   private static let mostBytes = 16 << 20
@@ -55,7 +58,7 @@ extension Manifest {
   private func refuseTwice() throws {
     var seen: [String: Entry] = [:]
     for entry in entries {
-      let path = (try? JobDirectory.resolve(entry.target)) ?? KeptResult.whole(entry.target)
+      let path = (try? JobDirectory.resolve(entry.target)) ?? Self.whole(entry.target)
       guard let first = seen.updateValue(entry, forKey: path) else { continue }
       let (one, other) = (first.target, entry.target)
       let names = one == other ? "\(one) comes" : "\(one) and \(other) are one file, which comes"
