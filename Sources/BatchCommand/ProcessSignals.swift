@@ -1,6 +1,5 @@
 import Batch
 import Glibc
-import Synchronization
 
 /// What the process does about signals from its beginning to its end; ``StopSignals`` has those of a run.
 enum ProcessSignals {
@@ -8,8 +7,6 @@ enum ProcessSignals {
   static let ignoresHangUp = action(SIGHUP) == ignored
 
   private static let ignored = 1
-  /// Whether a signal is ending the process.
-  private static let isEnding = Atomic(false)
   private static let leastFiles: rlim_t = 20
 
   /// To be called before anything is opened.
@@ -44,9 +41,9 @@ enum ProcessSignals {
     let numbers = [SIGINT, SIGTERM, SIGHUP].filter { action($0) == 0 }
     let signals = numbers.compactMap { number in
       handler(number) {
-        isEnding.store(true, ordering: .sequentiallyConsistent)
+        UnfinishedFiles.endProcess()
         CalledPrograms.interruptAll()
-        UnfinishedFiles.end()
+        UnfinishedFiles.removeAll()
         signal(number, SIG_DFL)
         kill(getpid(), number)
         // Where the signal is blocked, the process ends as shells count it.
@@ -66,7 +63,7 @@ enum ProcessSignals {
 
   /// Waits for the end if a signal is ending the process: what the command finds out or says from then on is of files
   /// that are removed.
-  static func waitIfEnding() { while isEnding.load(ordering: .sequentiallyConsistent) { pause() } }
+  static func waitIfEnding() { while UnfinishedFiles.isProcessEnding { pause() } }
 
   /// Throws where so few files may be open that not even a thread's timer could work.
   static func refuseTooFewFiles() throws {

@@ -143,9 +143,9 @@ package struct Inference {
       }
       return
     }
-    let new = destination.relationships(of: name).filter { !$0.isTransient }
-    let old = origin.map { source.relationships(of: $0).filter { !$0.isTransient } } ?? []
-    let match = relationshipMatch(from: origin, to: name)
+    let new = Self.stored(name, in: destination)
+    let old = origin.map { Self.stored($0, in: source) } ?? []
+    let match = RenamingMatch(old, new)
     report(match, name)
     for relationship in new {
       // Where the objects at the other end go with their entity, their links go with them: the relationship is a new

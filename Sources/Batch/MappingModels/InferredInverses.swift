@@ -9,21 +9,26 @@ extension Inference {
     guard let entity, !new.isToMany, let name = new.inverseName,
       destination.relationship(name, of: new.destinationEntity)?.isToMany == false,
       let owner = entities[new.destinationEntity],
-      let old = relationshipMatch(from: owner, to: new.destinationEntity).pairs[name].flatMap({
-        source.relationship($0, of: owner)
-      }), !old.isTransient, source.isKind(entity, of: old.destinationEntity),
+      let old = RenamingMatch(Self.stored(owner, in: source), Self.stored(new.destinationEntity, in: destination))
+        .pairs[name].flatMap({ source.relationship($0, of: owner) }), source.isKind(entity, of: old.destinationEntity),
       let back = old.inverseName.flatMap({ source.relationship($0, of: old.destinationEntity) }), !back.isTransient,
       !back.isToMany, !match.pairs.values.contains(back.name)
     else { return nil }
     return back
   }
 
-  func relationshipMatch(from origin: String?, to entity: String) -> RenamingMatch {
-    let old = origin.map { source.relationships(of: $0).filter { !$0.isTransient } } ?? []
-    return RenamingMatch(
-      source: old.map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
-      destination: destination.relationships(of: entity).filter { !$0.isTransient }.map {
-        .init(name: $0.name, identifier: $0.renamingIdentifier)
-      })
+  /// Relationships of an entity that are stored.
+  static func stored(_ entity: String, in model: ManagedObjectModel) -> [RelationshipDescription] {
+    model.relationships(of: entity).filter { !$0.isTransient }
+  }
+}
+
+extension RenamingMatch {
+  /// Of relationships.
+  init(_ old: [RelationshipDescription], _ new: [RelationshipDescription]) {
+    func item(_ relationship: RelationshipDescription) -> Item {
+      Item(name: relationship.name, identifier: relationship.renamingIdentifier)
+    }
+    self.init(source: old.map(item), destination: new.map(item))
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import Streams
 
 /// Reads files piece by piece, and copies them.
@@ -16,6 +17,25 @@ package enum FileCopy {
       guard count > 0 else { return }
       try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count]), end) }
       end += UInt64(count)
+    }
+  }
+
+  /// Whether two files hold the same bytes. `heed` is called before each piece, and may throw.
+  package static func areEqual(
+    _ left: String, _ right: String, _ fileSystem: any FileSystem, heed: () throws -> Void = {}
+  ) throws -> Bool {
+    let files = [try fileSystem.open(left, .read), try fileSystem.open(right, .read)]
+    defer { for file in files { file.close() } }
+    var buffers = [[UInt8](repeating: 0, count: pieceBytes), [UInt8](repeating: 0, count: pieceBytes)]
+    var offset: UInt64 = 0
+    while true {
+      try heed()
+      let counts = try files.indices.map { index in
+        try buffers[index].withUnsafeMutableBytes { try files[index].read(into: $0, at: offset) }
+      }
+      guard counts[0] == counts[1], memcmp(buffers[0], buffers[1], counts[0]) == 0 else { return false }
+      guard counts[0] > 0 else { return true }
+      offset += UInt64(counts[0])
     }
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 package enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
   private static let deepest = 32
-  private static let isEnded = Atomic(false)
+  private static let isEnding = Atomic(false)
 
   /// Removes a file, or a folder and what is in it, if the process is ended while the body works.
   package static func keeping<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
@@ -43,16 +43,16 @@ package enum UnfinishedFiles {
   /// Throws `stopped` if the process is being ended.
   package static func makeFolder(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
     let folder = try TemporaryFolders.make(purpose, in: fileSystem)
-    guard isEnded.load(ordering: .sequentiallyConsistent) else { return folder }
+    guard isProcessEnding else { return folder }
     remove(folder, fileSystem)
     throw BatchError(.stopped, "the process is being ended", effect: .nothingWritten)
   }
 
-  /// Removes everything that is unfinished, and lets nobody make more: the process is being ended.
-  package static func end() {
-    isEnded.store(true, ordering: .sequentiallyConsistent)
-    removeAll()
-  }
+  /// Whether the process is being ended, as ``endProcess()`` said.
+  package static var isProcessEnding: Bool { isEnding.load(ordering: .sequentiallyConsistent) }
+
+  /// The process is being ended: nobody makes a temporary folder from then on.
+  package static func endProcess() { isEnding.store(true, ordering: .sequentiallyConsistent) }
 
   /// A path in the temporary directory that nobody has.
   package static func temporaryPath(_ purpose: String) -> String {

@@ -80,26 +80,11 @@ struct ExternalDataCheck: Sendable {
       return .same
     }
     report.compared += 1
-    return try found.size == before.size && hasEqualBytes(path, original) ? .same : .different
+    func heed() throws { try monitor?.throwIfStopRequested() }
+    return try found.size == before.size && FileCopy.areEqual(path, original, fileSystem, heed: heed)
+      ? .same : .different
   }
 
-  private static let chunk = 1 << 20
-
-  private func hasEqualBytes(_ left: String, _ right: String) throws -> Bool {
-    let files = [try fileSystem.open(left, .read), try fileSystem.open(right, .read)]
-    defer { for file in files { file.close() } }
-    var buffers = [[UInt8](repeating: 0, count: Self.chunk), [UInt8](repeating: 0, count: Self.chunk)]
-    var offset: UInt64 = 0
-    while true {
-      try monitor?.throwIfStopRequested()
-      let counts = try files.indices.map { index in
-        try buffers[index].withUnsafeMutableBytes { try files[index].read(into: $0, at: offset) }
-      }
-      guard counts[0] == counts[1], memcmp(buffers[0], buffers[1], counts[0]) == 0 else { return false }
-      guard counts[0] > 0 else { return true }
-      offset += UInt64(counts[0])
-    }
-  }
 }
 
 extension CheckPlan {

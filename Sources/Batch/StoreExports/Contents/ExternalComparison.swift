@@ -39,8 +39,6 @@ struct ExternalFiles {
 
 /// Compares values of two states that may lie beside the stores, by their bytes, and counts files that are missing.
 final class ExternalComparison {
-  private static let chunk = 256 << 10
-
   private struct Missing {
     var count: UInt64 = 0
     var first: Int64
@@ -79,7 +77,7 @@ final class ExternalComparison {
       // Of files that are missing the name is all there is.
       guard let one, let other else { return one == nil && other == nil && first == second }
       if (one.device, one.inode) == (other.device, other.inode) { return true }
-      return try one.size == other.size && areEqual(leftFiles.path(first), rightFiles.path(second))
+      return try one.size == other.size && FileCopy.areEqual(leftFiles.path(first), rightFiles.path(second), fileSystem)
     }
   }
 
@@ -92,20 +90,5 @@ final class ExternalComparison {
       place += min(piece.count, bytes.count - place)
     }
     return isEqual && place == bytes.count
-  }
-
-  private func areEqual(_ left: String, _ right: String) throws -> Bool {
-    let files = [try fileSystem.open(left, .read), try fileSystem.open(right, .read)]
-    defer { for file in files { file.close() } }
-    var buffers = [[UInt8](repeating: 0, count: Self.chunk), [UInt8](repeating: 0, count: Self.chunk)]
-    var offset: UInt64 = 0
-    while true {
-      let counts = try files.indices.map { index in
-        try buffers[index].withUnsafeMutableBytes { try files[index].read(into: $0, at: offset) }
-      }
-      guard counts[0] == counts[1], memcmp(buffers[0], buffers[1], counts[0]) == 0 else { return false }
-      guard counts[0] > 0 else { return true }
-      offset += UInt64(counts[0])
-    }
   }
 }
