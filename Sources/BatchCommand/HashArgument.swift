@@ -54,6 +54,6 @@ struct EvidenceFile: Equatable {
       end += UInt64(count)
     }
     (self.path, size) = (path, end)
-    hash = sum.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    hash = sum.finalize().hexadecimal
   }
 }

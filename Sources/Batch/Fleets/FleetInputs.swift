@@ -32,7 +32,7 @@ public enum FleetInputs {
           }
         }
       }
-      return SHA256.text(hash.finalize())
+      return hash.finalize().hexadecimal
     }
   }
 
@@ -60,9 +60,4 @@ public enum FleetInputs {
       .refused, "there is more in it than models are", hint: "Name the models themselves", effect: .nothingWritten,
       path: path)
   }
-}
-
-extension SHA256 {
-  /// A digest in hexadecimal.
-  static func text(_ digest: [UInt8]) -> String { digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

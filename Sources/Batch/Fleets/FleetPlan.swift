@@ -107,7 +107,7 @@ public struct FleetPlan: Sendable, Codable, Equatable {
   private func digest() throws -> String {
     var rest = self
     rest.id = ""
-    return SHA256.text(SHA256.hash(Array(try Self.canonical(rest).utf8)))
+    return SHA256.hash(Array(try Self.canonical(rest).utf8)).hexadecimal
   }
 
   private static func canonical(_ value: some Encodable) throws -> String {

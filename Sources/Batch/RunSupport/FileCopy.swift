@@ -22,7 +22,7 @@ package enum FileCopy {
 
   /// Whether two files hold the same bytes. `heed` is called before each piece, and may throw.
   package static func areEqual(
-    _ left: String, _ right: String, _ fileSystem: any FileSystem, heed: () throws -> Void = {}
+    _ left: String, and right: String, _ fileSystem: any FileSystem, heed: () throws -> Void = {}
   ) throws -> Bool {
     let files = [try fileSystem.open(left, .read), try fileSystem.open(right, .read)]
     defer { for file in files { file.close() } }

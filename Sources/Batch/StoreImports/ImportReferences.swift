@@ -64,9 +64,7 @@ final class ImportReferences {
   }
 
   private static func hex(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    var digits = ""
-    for byte in bytes.prefix(20) { digits += (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-    return bytes.count > 20 ? digits + "…" : digits
+    bytes.prefix(20).hexadecimal + (bytes.count > 20 ? "…" : "")
   }
 
   /// What is longer is compared by its hash.

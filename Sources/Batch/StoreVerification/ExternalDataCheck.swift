@@ -1,6 +1,5 @@
 import CoreDataModel
 import CoreDataStore
-import Glibc
 import RunSupport
 import Streams
 
@@ -81,7 +80,7 @@ struct ExternalDataCheck: Sendable {
     }
     report.compared += 1
     func heed() throws { try monitor?.throwIfStopRequested() }
-    return try found.size == before.size && FileCopy.areEqual(path, original, fileSystem, heed: heed)
+    return try found.size == before.size && FileCopy.areEqual(path, and: original, fileSystem, heed: heed)
       ? .same : .different
   }
 

@@ -54,11 +54,8 @@ extension CheckpointStore {
   private static func compare(_ what: String, found: [UInt8], wanted: [UInt8], path: String) throws {
     guard found != wanted else { return }
     throw StreamsError(
-      .foreignCheckpoint, "the checkpoint's \(what) is \(hex(found)), this run's \(what) is \(hex(wanted))", path: path,
+      .foreignCheckpoint,
+      "the checkpoint's \(what) is \(found.hexadecimal), this run's \(what) is \(wanted.hexadecimal)", path: path,
       hint: "Restore the \(what) that the run began with, or start the run again")
-  }
-
-  private static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

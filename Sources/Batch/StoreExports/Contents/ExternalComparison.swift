@@ -1,6 +1,5 @@
 import Codecs
 import CoreDataStore
-import Glibc
 import RunSupport
 import Streams
 
@@ -32,8 +31,7 @@ struct ExternalFiles {
     guard let status = try status(name) else { return "{\"bytes\":null,\"externalFile\":\"\(name)\"}" }
     var hash = SHA256()
     try FileCopy.forEachPiece(of: path(name), fileSystem) { piece, _ in hash.update(piece) }
-    let text = hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return "{\"bytes\":\(status.size),\"sha256\":\"\(text)\",\"externalFile\":\"\(name)\"}"
+    return "{\"bytes\":\(status.size),\"sha256\":\"\(hash.finalize().hexadecimal)\",\"externalFile\":\"\(name)\"}"
   }
 }
 
@@ -77,7 +75,8 @@ final class ExternalComparison {
       // Of files that are missing the name is all there is.
       guard let one, let other else { return one == nil && other == nil && first == second }
       if (one.device, one.inode) == (other.device, other.inode) { return true }
-      return try one.size == other.size && FileCopy.areEqual(leftFiles.path(first), rightFiles.path(second), fileSystem)
+      return try one.size == other.size
+        && FileCopy.areEqual(leftFiles.path(first), and: rightFiles.path(second), fileSystem)
     }
   }
 

@@ -86,7 +86,7 @@ public struct XMLStoreInspection: Sendable, Codable {
   private mutating func name(_ counts: [String: UInt64], by names: [String], hashes: [String: [UInt8]]) {
     var counts = counts
     for name in names.sorted(by: NameOrder.codeUnits) {
-      let hash = hashes[name].map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+      let hash = hashes[name]?.hexadecimal
       entities.append(
         Entity(name: name, objects: counts.removeValue(forKey: name.uppercased()) ?? 0, versionHash: hash))
     }
