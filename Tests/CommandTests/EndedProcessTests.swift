@@ -66,7 +66,9 @@ struct EndedProcessTests {
     var isBeside = false
   }
 
-  @Test("diff --contents, verify, trace and archives of applications leave nothing in TMPDIR if a signal ends them")
+  @Test(
+    "diff --contents, verify, plan, trace and archives of applications leave nothing in TMPDIR if a signal ends them"
+  )
   func looking() throws {
     let folder = try CommandFolder()
     let (temporary, cases) = (folder.newPath("tmp"), try cases(in: folder))
@@ -103,6 +105,7 @@ struct EndedProcessTests {
       Case(
         words: ["verify", new, "--against", store] + CommandFolder.models, name: "New.sqlite.again", isBeside: true),
       Case(words: ["trace", store, "Book", "5"] + CommandFolder.models, name: "godwit-trace"),
+      Case(words: ["plan", store] + CommandFolder.models, name: "godwit-trial"),
       Case(words: ["plan", store, "--app", archive], name: "godwit-app"),
       Case(words: ["verify", store, "--app", archive], name: "godwit-app"),
       Case(

@@ -101,10 +101,8 @@ struct RehearsalTests {
     let fast = try forecast(request(store))
     let (full, sqlite) = (try forecast(request(store, .full)), try forecast(request(store, .sqlite)))
     #expect(none.proofSeconds == 0)
-    #expect(0 < fast.proofSeconds && 0 < full.proofSeconds)
     // What was measured of two trials cannot be compared: another program may have had the processor.
-    let bytes = Double(try #require(sqlite.steps.last).bytes)
-    #expect(sqlite.proofSeconds > bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness)
+    #expect(0 < fast.proofSeconds && 0 < full.proofSeconds && 0 < sqlite.proofSeconds)
     #expect(ForecastText(fast).lines.contains { $0.contains("verification: ") })
   }
 

@@ -10,17 +10,20 @@ public struct ColumnSchema: Sendable, Hashable {
     case real = "REAL"
     case numeric = "NUMERIC"
 
-    /// The affinity of a declared type.
+    /// The affinity of a declared type. Only ASCII letters are folded, as SQLite does.
     public init(declaredType: String) {
-      let type = declaredType.uppercased()
-      let has = { (part: String) in type.contains(part) }
-      if has("INT") {
+      let type = Array(NameOrder.folded(declaredType).utf8)
+      func has(_ part: StaticString) -> Bool {
+        let part = UnsafeBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount)
+        return type.indices.contains { type[$0...].starts(with: part) }
+      }
+      if has("int") {
         self = .integer
-      } else if has("CHAR") || has("CLOB") || has("TEXT") {
+      } else if has("char") || has("clob") || has("text") {
         self = .text
-      } else if type.isEmpty || has("BLOB") {
+      } else if type.isEmpty || has("blob") {
         self = .blob
-      } else if has("REAL") || has("FLOA") || has("DOUB") {
+      } else if has("real") || has("floa") || has("doub") {
         self = .real
       } else {
         self = .numeric

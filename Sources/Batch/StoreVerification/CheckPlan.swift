@@ -27,7 +27,8 @@ struct CheckPlan {
     self.schema = schema
     self.connection = connection
     (shape, known) = (RelationshipShape(model: binding.layout.model), Memo(limit: schema.tables.count + 1))
-    for table in schema.tables { try add(table) }
+    let indexes = Dictionary(grouping: schema.indexes) { NameOrder.folded($0.table) }
+    for table in schema.tables { try add(table, indexes[NameOrder.folded(table.name)] ?? []) }
     for text in schema.foreign where text.row.type == "index" {
       unwalkable.insert(NameOrder.folded(text.row.tableName))
     }
@@ -38,9 +39,8 @@ struct CheckPlan {
     }
   }
 
-  private mutating func add(_ table: TableSchema) throws {
+  private mutating func add(_ table: TableSchema, _ all: [IndexSchema]) throws {
     let name = NameOrder.folded(table.name)
-    let all = schema.indexes.filter { NameOrder.folded($0.table) == name }
     guard let bare = SweptTable(table, indexes: []) else {
       unwalkable.insert(name)
       return

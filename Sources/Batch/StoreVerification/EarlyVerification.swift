@@ -38,8 +38,12 @@ package final class EarlyVerification: PartWatcher {
   private let fileSystem: any FileSystem
   private let current = Mutex<(work: Work, worker: Worker)?>(nil)
 
-  /// Prepares for a store whose tables and indexes are those of `shape`, a store without rows.
-  package init(shape: String, layout step: StoreLayout, fileSystem: any FileSystem, memory: MemoryBudget) throws {
+  /// Prepares for a store whose tables and indexes are those of `shape`, a store without rows. The store is written to
+  /// `fileSystem`; the shape lies there, too, if nothing else is said.
+  package init(
+    shape: String, on shapeDisk: (any FileSystem)? = nil, layout step: StoreLayout, fileSystem: any FileSystem,
+    memory: MemoryBudget
+  ) throws {
     self.fileSystem = fileSystem
     let connection = try StoreConnection(path: shape)
     let (model, schema) = (step.model, try connection.readSchema())
@@ -47,7 +51,7 @@ package final class EarlyVerification: PartWatcher {
     let layout = try StoreLayout(model: model, purpose: .reading, numbering: numbering)
     let binding = try StoreBinding(layout: layout, schema: schema, modelName: model.name, path: shape)
     let checks = try CheckPlan(binding: binding, schema: schema, on: connection)
-    let plan = try ProofPlan(checks, in: ProofFile(path: shape, fileSystem: fileSystem, isDense: true))
+    let plan = try ProofPlan(checks, in: ProofFile(path: shape, fileSystem: shapeDisk ?? fileSystem, isDense: true))
     (tables, trees, sets) = (plan.tables, plan.trees, plan.largestKeys.count)
     (window, limit) = (plan.window(memory), plan.recordLimit(memory))
   }

@@ -14,6 +14,8 @@ struct ProofPlan {
   /// Whether all is looked at that SQLite's integrity_check looks at, too.
   let isFull: Bool
   private let file: ProofFile
+  /// By the folded name of their table.
+  private let indexes: [String: [IndexSchema]]
   var tables: [ProofTable] = []
   /// Trees without rowids, and indexes whose order only SQLite knows.
   var trees: [ProofIndex] = []
@@ -31,6 +33,7 @@ struct ProofPlan {
 
   init(_ plan: CheckPlan, in file: ProofFile, isFull: Bool = false) throws {
     (self.plan, self.file, self.isFull) = (plan, file, isFull)
+    indexes = Dictionary(grouping: plan.schema.indexes) { NameOrder.folded($0.table) }
     let references = Dictionary(grouping: plan.references()) { $0.table.schema.name }
     for (_, list) in references.sorted(by: { $0.key < $1.key }) { for reference in list { register(reference) } }
     let rowTables = plan.schema.tables.filter { !$0.isWithoutRowid }
@@ -79,8 +82,7 @@ struct ProofPlan {
     table.columnCount = schema.columns.count
     table.rowidColumn = schema.columns.firstIndex(where: \.isRowidAlias)
     table.defaults = Self.defaults(schema)
-    table.indexes = plan.schema.indexes.filter { NameOrder.folded($0.table) == NameOrder.folded(schema.name) }
-      .map { index($0, of: schema) }
+    table.indexes = (indexes[NameOrder.folded(schema.name)] ?? []).map { index($0, of: schema) }
     guard let swept = plan.table(schema.name) else { return table }
     let rules = plan.rules(for: swept)
     table.kindColumn = rules.entityColumn.flatMap(schema.position)

@@ -55,7 +55,9 @@ package final class StoreConnection {
   }
 
   /// A name in quotes. Names come from models and stores, and may be hostile.
-  package static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+  package static func quoted(_ name: String) -> String {
+    "\"" + (name.utf8.contains(0x22) ? name.replacing("\"", with: "\"\"") : name) + "\""
+  }
 
   /// Compiles a statement.
   package func statement(_ sql: String) throws -> StoreStatement {

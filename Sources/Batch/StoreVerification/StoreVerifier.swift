@@ -26,6 +26,8 @@ public struct StoreVerifier: Sendable {
     public var isDense: Bool
     /// What was proved while the store was written.
     package var early: EarlyVerification?
+    /// Whether the store is a sample, whose keys may lead out of it: nobody looks which ones do.
+    package var isSample = false
 
     /// Makes an expectation.
     public init(

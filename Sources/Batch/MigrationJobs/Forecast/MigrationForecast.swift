@@ -1,7 +1,7 @@
 import Streams
 
 /// What a migration is estimated to take, by a rehearsal: a sample of the store's own rows went through the migration's
-/// own steps, into memory.
+/// own steps and its proof, into scratch files.
 public struct MigrationForecast: Sendable, Equatable, Codable {
   /// The units of a step that read for one mapping model, or for the links of one relationship.
   public struct Part: Sendable, Equatable, Codable {
@@ -41,7 +41,7 @@ public struct MigrationForecast: Sendable, Equatable, Codable {
 
   /// The steps of the plan.
   public var steps: [Step]
-  /// Estimated seconds that the verification adds: after the last write, or during the writing if no processor is idle.
+  /// Estimated seconds of the verification after the last write. What it does before is part of the last step.
   public var proofSeconds: Double
   /// Estimated seconds in all, on this machine as busy as it is now.
   public var seconds: Double

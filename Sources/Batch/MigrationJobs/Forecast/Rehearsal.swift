@@ -19,6 +19,8 @@ struct Rehearsal {
   let planning: Double
   /// Models that a run copies.
   var copies = ModelCopies()
+  /// Bytes of a source that a run migrates on one thread, at most.
+  var smallStore = MigrationJob.smallStore
   var sampleBytes = Self.sampleBytes
   /// Is told what part of the trial is done, before each step.
   var progress: (Double) -> Void = { _ in }
@@ -32,62 +34,94 @@ struct Rehearsal {
   /// Seconds of a process that begins and ends, on the machine that ``ProcessorSpeed`` compares with: measured.
   private static let fixedSeconds = 0.033
   private static let fixedSecondsOfStep = 0.018
-  private static let fixedSecondsOfProof = 0.01
   /// Seconds of a file or folder that is copied, beside its wait for the disk: measured there, too.
   private static let secondsOfCopy = 0.0002
   /// Reads of look-ups of a whole store, as a part of those of a sample for as many rows: more names of a sample are new.
   /// Measured with 200,000 and a million names.
   private static let readsOfLookups = 0.25
-  /// What the proof takes beside, measured: buffers, and bitmaps of keys.
-  private static let proofMemory: UInt64 = 5 << 20
-
   /// Throws what a run would throw over these rows, and `refused` if they make more than scratch files are for, or if
   /// there is no place for these.
   func run(_ source: StoreReader) throws -> MigrationForecast {
+    let folder: String
+    do { folder = try UnfinishedFiles.makeFolder("trial", in: LocalFileSystem()) } catch let error as StreamsError {
+      throw noFiles(error)
+    }
+    defer {
+      UnfinishedFiles.remove(folder, LocalFileSystem())
+      UnfinishedFiles.forget(folder)
+    }
     // Tables are read ahead, but a row waits for its look-ups.
-    let scratch = UnfinishedFiles.temporaryPath("trial")
-    let disk = MemoryDisk(limit: Int(sampleBytes * 8), counting: ".lookup.", scratch: scratch)
-    do { return try run(source, disk) } catch let error as StreamsError where error.code == .diskFull {
+    let disk = MemoryDisk(
+      limit: Int(sampleBytes * 8), counting: ".lookup.", scratch: FilePaths.join(folder, "file"))
+    let place = Place(source: source, disk: disk, folder: folder)
+    do { return try run(place) } catch let error as StreamsError where error.code == .diskFull {
       throw BatchError(
         .refused, "the rows of the trial make more than its files may take", path: source.path, cause: error)
-    } catch let error as StreamsError where error.path == scratch {
-      throw BatchError(
-        .refused, "the files of the trial cannot be made", hint: "Set TMPDIR to a folder that can be written",
-        effect: .nothingWritten, path: scratch, cause: error)
-    }
+    } catch let error as StreamsError where error.path?.hasPrefix(folder) == true { throw noFiles(error) }
   }
 
-  private func run(_ source: StoreReader, _ disk: MemoryDisk) throws -> MigrationForecast {
+  private func noFiles(_ error: StreamsError) -> BatchError {
+    BatchError(
+      .refused, "the files of the trial cannot be made", hint: "Set TMPDIR to a folder that can be written",
+      effect: .nothingWritten, path: error.path, cause: error)
+  }
+
+  /// What a trial reads and where it writes.
+  private struct Place {
+    let source: StoreReader
+    let disk: MemoryDisk
+    /// Of the local file system; paths of the disk lie in it.
+    let folder: String
+  }
+
+  private func run(_ place: Place) throws -> MigrationForecast {
+    let source = place.source
     var (reader, tableRows, sampled): (StoreReader, [UInt32: Double], UInt64) = (source, [:], 0)
-    var (steps, secondsOfPlans): ([MigrationForecast.Step], Double) = ([], 0)
+    var (steps, secondsOfPlans, proofSeconds): ([MigrationForecast.Step], Double, Double) = ([], 0, 0)
     let speed = DiskSpeed.measure(in: directory)
     for (index, step) in plan.steps.enumerated() {
       progress(Double(index) / Double(plan.steps.count))
-      let files = files(number: index + 1, of: step, source, disk)
+      let isLast = index + 1 == plan.steps.count
+      let files = files(number: index + 1, of: step, in: place)
       let (stepPlan, seconds) = try stepPlan(step, reader: reader, files: files)
-      secondsOfPlans += seconds
+      let proving = isLast ? try proof(of: stepPlan, reader: reader, in: place) : nil
+      secondsOfPlans += seconds + (proving?.preparing ?? 0)
       var pieces: [UInt32: RowSample] = [:]
       if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
       let rehearsal = StepRehearsal(samples: pieces)
-      let done = try run(
-        stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: index + 1 == plan.steps.count,
-        source: source, disk: disk)
+      var done = try run(
+        stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: isLast, early: proving?.early, in: place)
+      done.counting = try VersionCount(stepPlan, done.state, sample: .init(rows: tableRows)).seconds
       let forecast = StepForecast(stepPlan, rehearsal: rehearsal, state: done.state, tableRows: tableRows)
       if index == 0 { sampled = done.state.rowsRead }
-      if reader !== source {
-        reader.close()
-        try disk.remove(reader.path)
-      }
-      reader = try StoreReader(path: done.path, fileSystem: disk, locking: .none)
+      try leave(reader, in: place)
+      reader = try StoreReader(path: done.path, fileSystem: place.disk, locking: .none)
       let bytes = try ForeseenBytes(reader, forecast: forecast, layout: stepPlan.layout)
       tableRows = bytes.tableRows
       steps.append(done.step(forecast, bytes: bytes, plan: stepPlan, readSeconds: readSeconds(step, speed)))
+      if let proving { proofSeconds = try proving.seconds(done, growth: bytes.growth, source: source, on: place.disk) }
     }
-    let proof = verification == .none ? nil : try RehearsedProof(reader, on: disk, limit: memory.rowLimit)
-    if reader !== source { reader.close() }
+    try leave(reader, in: place)
+    let fixed = secondsOfPlans + fixed(steps: steps.count, speed)
     return forecast(
-      steps, proof: proof, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed, sampled: sampled,
-      share: share(of: source))
+      steps, proof: proofSeconds, fixed: fixed, speed: speed, sampled: sampled, share: share(of: source))
+  }
+
+  /// Nobody reads a step's input any more.
+  private func leave(_ reader: StoreReader, in place: Place) throws {
+    guard reader !== place.source else { return }
+    reader.close()
+    try place.disk.remove(reader.path)
+  }
+
+  /// The proof of the last step's store; nil for none.
+  private func proof(of plan: StepPlan, reader: StoreReader, in place: Place) throws -> RehearsedProof? {
+    guard verification != .none else { return nil }
+    let source = place.source
+    let isSmall = bytes(of: reader) / (reader === source ? 1 : share(of: source)) <= Double(smallStore)
+    return try RehearsedProof(
+      plan, header: header(like: source), mode: verification, memory: memory, isSmall: isSmall, folder: place.folder,
+      on: place.disk)
   }
 
   /// A step's plan, and the seconds that it took.
@@ -98,10 +132,10 @@ struct Rehearsal {
     return (plan, (ContinuousClock.now - begin) / .seconds(1))
   }
 
-  private func files(number: Int, of step: MigrationStep, _ source: StoreReader, _ disk: MemoryDisk) -> StepFiles {
+  private func files(number: Int, of step: MigrationStep, in place: Place) -> StepFiles {
     StepFiles(
-      prefix: "rehearsal/step-\(number)", fileSystem: disk,
-      budget: memory.sample(share(of: source), lookups: !isByRules(step)))
+      prefix: FilePaths.join(place.folder, "step-\(number)"), fileSystem: place.disk,
+      budget: memory.sample(share(of: place.source), lookups: !isByRules(step)))
   }
 
   /// Names that rules look up are numbered by a run: it has enough memory for them.
@@ -115,7 +149,7 @@ struct Rehearsal {
   }
 
   private func forecast(
-    _ steps: [MigrationForecast.Step], proof: RehearsedProof?, fixed: Double, speed: DiskSpeed?, sampled: UInt64,
+    _ steps: [MigrationForecast.Step], proof: Double, fixed: Double, speed: DiskSpeed?, sampled: UInt64,
     share: Double
   ) -> MigrationForecast {
     let sizes = steps.map { Double($0.bytes) }
@@ -129,15 +163,9 @@ struct Rehearsal {
     let hands = Double(ProcessorSpeed.count)
     // Threads wait for each other, or for a processor.
     let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
-    let slowness = ProcessorSpeed.slowness
-    let proving =
-      proof.map {
-        proved($0, bytes: sizes.last ?? 0, beside: used, hands: hands, writing: writing) + Self.fixedSecondsOfProof
-          * slowness
-      } ?? 0
     let disk = speed.map { written / $0.bytesPerSecond } ?? 0
     return MigrationForecast(
-      steps: steps, proofSeconds: proving, seconds: fixed + max(writing + proving, disk),
+      steps: steps, proofSeconds: proof, seconds: fixed + max(writing + proof, disk),
       peakDisk: Foreseen.whole(peak),
       peakMemory: peakMemory(steps, share: share), fixedSeconds: fixed, diskSpeed: speed,
       sampledRows: sampled)
@@ -153,18 +181,6 @@ struct Rehearsal {
     return planning + waits + copied + ProcessorSpeed.slowness * own
   }
 
-  /// Seconds that the proof adds: it works on what processors have left while rows are written. Indexes come last; a
-  /// full proof, and SQLite, look only then.
-  private func proved(_ proof: RehearsedProof, bytes: Double, beside used: Double, hands: Double, writing: Double)
-    -> Double
-  {
-    if verification == .full { return bytes * proof.secondsOfByte * proof.crowding / hands }
-    let both = (used + bytes * proof.secondsOfByte * proof.crowding) / hands
-    let behind = bytes * proof.indexSecondsOfByte * proof.crowding / hands
-    return max(behind, both - writing)
-      + (verification == .sqlite ? bytes * WorkCost.verifiedByte * ProcessorSpeed.slowness : 0)
-  }
-
   /// What this process took, and what index entries take that wait for the sorting.
   private func peakMemory(_ steps: [MigrationForecast.Step], share: Double) -> UInt64 {
     let own = ProcessMemory.peak
@@ -172,7 +188,7 @@ struct Rehearsal {
       let sorted = min(step.indexBytes, UInt64(memory.sortBytes))
       return sorted - min(sorted, step.sampledIndexBytes, UInt64(memory.sample(share).sortBytes))
     }
-    return own + (entries ?? 0) + (verification == .none ? 0 : Self.proofMemory)
+    return own + (entries ?? 0)
   }
 
   private func bytes(of source: StoreReader) -> Double {
@@ -217,19 +233,22 @@ struct Rehearsal {
 
   private func run(
     _ plan: StepPlan, reader: StoreReader, files: StepFiles, rehearsal: StepRehearsal, isLast: Bool,
-    source: StoreReader, disk: MemoryDisk
+    early: EarlyVerification?, in place: Place
   ) throws -> RehearsedStep {
-    let (clock, reads) = (RehearsalClock(), disk.reads)
+    let (clock, reads, source) = (RehearsalClock(), place.disk.reads, place.source)
     let target = plan.step.destination
     let job = StepJob(
-      reader: reader, plan: plan, path: files.path("sqlite"), files: files,
-      header: DatabaseHeader(
-        pageSize: source.snapshot.header.pageSize, autoVacuum: source.snapshot.header.autoVacuum, version: .rollback),
+      reader: reader, plan: plan, path: files.path("sqlite"), files: files, header: header(like: source),
       metadata: source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers),
       hasIndexes: isLast, version: .rollback, monitor: RunMonitor(interval: .seconds(.infinity)),
-      keepsDigests: isLast && verification != .none, rehearsal: rehearsal
+      keepsDigests: isLast && verification != .none, watcher: early, rehearsal: rehearsal
     ) { state, _ in clock.note(state.phase) }
     let state = try StepRunner(job, restart: nil).run()
-    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock, reads: disk.reads - reads)
+    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock, reads: place.disk.reads - reads)
+  }
+
+  private func header(like source: StoreReader) -> DatabaseHeader {
+    let header = source.snapshot.header
+    return DatabaseHeader(pageSize: header.pageSize, autoVacuum: header.autoVacuum, version: .rollback)
   }
 }

@@ -23,6 +23,9 @@ final class RehearsalClock: Sendable {
   /// How many processors were at work on average.
   var hands: Double { times.withLock { $0.end > 0 ? max(0, $0.used / $0.end) : 1 } }
 
+  /// Seconds for which processors had nothing to do, together.
+  var idle: Double { times.withLock { max(0, Double(ProcessorSpeed.count) * $0.end - $0.used) } }
+
   /// Seconds to the first unit, from there to the indexes, and those of the indexes.
   var seconds: (preparing: Double, tables: Double, indexes: Double) {
     times.withLock { ($0.units, $0.indexes - $0.units, $0.end - $0.indexes) }
@@ -37,6 +40,8 @@ struct RehearsedStep {
   var clock: RehearsalClock
   /// How often it read files of look-ups, which a run has on the disk.
   var reads: Int
+  /// Seconds in which rows are counted that no unit reads.
+  var counting = 0.0
 
   /// The same of the whole store, where a read takes `readSeconds` more than one from memory.
   func step(_ forecast: StepForecast, bytes: ForeseenBytes, plan: StepPlan, readSeconds: Double)
@@ -46,13 +51,14 @@ struct RehearsedStep {
     let reading = Double(reads) * readSeconds * forecast.seconds / max(forecast.sampleSeconds, .ulpOfOne)
     let changes = max(0, tables - forecast.sampleSeconds) * bytes.tableFactor
     let indexing = indexes * bytes.indexFactor
-    let seconds = preparing + forecast.seconds + reading + changes + indexing
+    let seconds = preparing + forecast.seconds + reading + changes + indexing + counting
     let objects = plan.layout.entityTables.map { ($0.rootEntity, forecast.rows[$0.name] ?? Foreseen(0)) }
     return MigrationForecast.Step(
       parts: MigrationForecast.Part.merged(forecast.parts), objects: Dictionary(objects) { $1 },
       bytes: Foreseen.whole(bytes.total),
       indexBytes: Foreseen.whole(bytes.indexes), sampledIndexBytes: Foreseen.whole(bytes.sampledIndexes),
-      changeSeconds: changes, indexSeconds: indexing, seconds: seconds, processorSeconds: seconds * clock.hands,
+      changeSeconds: changes, indexSeconds: indexing, seconds: seconds,
+      processorSeconds: (seconds - counting) * clock.hands + counting,
       isWrittenTwice: state.isPatched)
   }
 }
@@ -81,6 +87,8 @@ struct ForeseenBytes {
   /// How many times the bytes of the sample's tables, and of its indexes with its R-trees.
   let tableFactor: Double
   let indexFactor: Double
+  /// How many times the bytes of the sample's file.
+  let growth: Double
   /// Bytes of all indexes, and of the sample's.
   let indexes: Double
   let sampledIndexes: Double
@@ -120,7 +128,7 @@ struct ForeseenBytes {
     }
     let file = Double(sample.snapshot.pageCount) * Double(sample.snapshot.geometry.pageSize)
     total = max(0, file - tables - indexes - trees) + allTables + allIndexes + allTrees
-    (self.indexes, sampledIndexes) = (allIndexes, indexes)
+    (self.indexes, sampledIndexes, growth) = (allIndexes, indexes, total / max(1, file))
     (tableFactor, indexFactor) = (allTables / max(1, tables), (allIndexes + allTrees) / max(1, indexes + trees))
   }
 }

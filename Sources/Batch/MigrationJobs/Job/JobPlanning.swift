@@ -16,9 +16,9 @@ extension MigrationJob {
     try BatchError.looking { try plan(request, countsRows: true, for: command).plan }
   }
 
-  /// Foresees what a plan takes: a sample of the store goes through its steps, into scratch files; the disk is tried with a
-  /// file without a name. Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies
-  /// are called with objects of the sample.
+  /// Foresees what a plan takes: a sample of the store goes through its steps and their proof, into a folder of the
+  /// temporary directory that is removed then; the disk is tried with a file without a name. Takes about a second: some
+  /// 24 MiB of the store are read, less where memory is short. Policies are called with objects of the sample.
   ///
   /// Nil for a plan with nothing to do.
   ///
@@ -43,7 +43,7 @@ extension MigrationJob {
       plan: plan, policies: policies, memory: request.memory, extras: request.extras, validation: request.validation,
       verification: request.verification,
       directory: FilePaths.directory(of: JobDirectory(destination: request.output ?? request.source).destination),
-      planning: plan.planningSeconds, copies: copies(request, source),
+      planning: plan.planningSeconds, copies: copies(request, source), smallStore: smallStore,
       sampleBytes: sampleBytes, progress: progress
     ).run(source)
   }

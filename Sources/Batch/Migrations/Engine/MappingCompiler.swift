@@ -81,9 +81,7 @@ struct MappingCompiler {
     (compiler.destination, compiler.now) = (draft.destination, now)
     compiler.earlier = Set(draft.mapping.attributeMappings.map(\.name).prefix { $0 != name })
     if case .toMany = target { compiler.isLate = true }
-    compiler.mappings = Dictionary(
-      drafts.drafts.map { ($0.mapping.name, ($0.mapping.sourceEntity, $0.mapping.destinationEntity)) },
-      uniquingKeysWith: { first, _ in first })
+    compiler.mappings = drafts.mappingEntities
     compiler.ambiguous = drafts.ambiguousNames
     do {
       return PropertyExpression(name: name, target: target, expression: try compiler.compile(expression).expression)

@@ -84,9 +84,9 @@ extension StepDraft {
   /// What may become of objects of a source entity, mapping by mapping. Without a destination entity any counts.
   func carriedTargets(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String?) -> CarriedTargets
   {
-    let candidates = graph.byNumber.map { entity in
+    let candidates = draftsBySource.map { drafts in
       drafts.filter { draft in
-        draft.source === entity && (mappingName == nil || draft.mapping.name == mappingName)
+        (mappingName == nil || draft.mapping.name == mappingName)
           && destinationEntity.map { layout.model.isKind(draft.destination.name, of: $0) } ?? true
       }.map {
         CarriedTargets.Candidate(

@@ -16,6 +16,10 @@ struct StepDraft {
   private var scans: [(table: Int, mappings: [Int])] = []
   /// Names that several entity mappings of the step bear: nothing can be found by them.
   private(set) var ambiguousNames: Set<String> = []
+  /// The entities of each mapping, by its name.
+  private(set) var mappingEntities: [String: (source: String?, destination: String?)] = [:]
+  /// For each entity of the source in the order of its numbers: the drafts that read it.
+  private(set) var draftsBySource: [[MappingDraft]] = []
 
   init(
     step: MigrationStep, layout: StoreLayout, graph: SourceGraph, policies: PolicyRegistry,
@@ -32,6 +36,9 @@ struct StepDraft {
     )
     for model in step.mappingModels { try add(model, policies) }
     ambiguousNames = Set(Dictionary(grouping: drafts, by: \.mapping.name).filter { $0.value.count > 1 }.keys)
+    let named = drafts.map { ($0.mapping.name, ($0.mapping.sourceEntity, $0.mapping.destinationEntity)) }
+    mappingEntities = Dictionary(named) { first, _ in first }
+    draftsBySource = graph.byNumber.map { entity in drafts.filter { $0.source === entity } }
     try assignOffsets()
     let declared = drafts.flatMap { $0.policy?.lookups(for: $0.mapping) ?? [] }
     for lookup in declared where !lookup.isWish && !lookups.contains(lookup) { lookups.append(lookup) }
@@ -82,7 +89,7 @@ struct StepDraft {
           entity: graph.entities[sourceName] == nil ? sourceName : destinationName)
       }
       let draft = MappingDraft(
-        place: drafts.count, mapping: mapping, source: source, destination: destination, offset: 0, policy: policy,
+        place: drafts.count, mapping: mapping, source: source, destination: destination, policy: policy,
         filter: try MappingFilter(mapping, source: source, graph: graph))
       drafts.append(draft)
       let index = drafts.count - 1
@@ -102,7 +109,7 @@ struct StepDraft {
       let largest = try graph.largestKey(scan.table)
       for table in Set(scan.mappings.map { drafts[$0].destination.table }) {
         for index in scan.mappings where drafts[index].destination.table == table {
-          (drafts[index].offset, drafts[index].isBehindOthers) = (base[table], keys.kept[table])
+          drafts[index].moveKeys(by: base[table], behindOthers: keys.kept[table])
         }
         keys.kept[table] = true
         let (sum, overflow) = base[table].addingReportingOverflow(largest)
