@@ -64,7 +64,7 @@ struct MetricsFile: Sendable {
   ]
 
   private static func escaped(_ name: String) -> String {
-    name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    name.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"])
   }
 
   private static func number(_ value: Double) -> String {

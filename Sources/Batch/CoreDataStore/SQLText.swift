@@ -1,3 +1,5 @@
+import Streams
+
 /// SQL text in Core Data's own spacing. Every name passes through ``name(_:)``: models and stores may come from anyone.
 package enum SQLText {
   /// Text of the tables that every store has (B.2).
@@ -13,9 +15,9 @@ package enum SQLText {
     }
     let startsWell = name.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
     if isPlain, startsWell { return name }
-    return "\"" + name.replacing("\"", with: "\"\"") + "\""
+    return "\"" + name.replacing(["\"": "\"\""]) + "\""
   }
 
   /// A text literal.
-  package static func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+  package static func literal(_ text: String) -> String { "'" + text.replacing(["'": "''"]) + "'" }
 }

@@ -1,4 +1,5 @@
 import GRDBSQLite
+import Streams
 
 /// How names and texts are written in SQLite's SQL.
 enum PlainNames {
@@ -9,9 +10,9 @@ enum PlainNames {
         || (index > 0 && (0x30...0x39).contains(byte))
     }
     let isWord = sqlite3_keyword_check(name, Int32(name.utf8.count)) != 0
-    return isPlain && !isWord && !name.isEmpty ? name : "\"\(name.replacing("\"", with: "\"\""))\""
+    return isPlain && !isWord && !name.isEmpty ? name : "\"\(name.replacing(["\"": "\"\""]))\""
   }
 
   /// A text in SQL.
-  static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+  static func literal(_ text: String) -> String { "'\(text.replacing(["'": "''"]))'" }
 }

@@ -1,3 +1,5 @@
+import Streams
+
 /// Names of types and properties in Swift.
 enum RecordNames {
   /// `book_tags` becomes `bookTags`; other characters than letters and digits separate words.
@@ -20,7 +22,7 @@ enum RecordNames {
 
   /// A text in Swift.
   static func literal(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\""
+    "\"" + text.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]) + "\""
   }
 
   /// Names that a record's own members have, or that Swift takes for itself even in backticks.

@@ -1,3 +1,5 @@
+import Streams
+
 /// Words of a command line.
 public enum ShellWords {
   /// A word that a POSIX shell takes as it is, whatever is in it. Control characters are written `$'\x1B'`, so that no
@@ -12,7 +14,7 @@ public enum ShellWords {
       default: "%+,-./:=@_".utf8.contains(byte)
       }
     }
-    return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    return plain && !word.isEmpty ? word : "'" + word.replacing(["'": "'\\''"]) + "'"
   }
 
   /// A command line that a POSIX shell takes as these words.

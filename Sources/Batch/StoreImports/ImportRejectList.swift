@@ -21,7 +21,7 @@ final class ImportRejectList {
 
   func add(_ reject: ImportReject) throws {
     let fields = [reject.path, "\(reject.line)", reject.reason].map {
-      "\"" + $0.replacing("\"", with: "\"\"") + "\""
+      "\"" + $0.replacing(["\"": "\"\""]) + "\""
     }
     try write(fields.joined(separator: ",") + "\r\n")
   }

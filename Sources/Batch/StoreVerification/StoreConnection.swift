@@ -1,6 +1,7 @@
 import CoreDataStore
 import GRDBSQLite
 import RunSupport
+import Streams
 
 /// A read-only connection to a finished store, over SQLite's own functions: the judge shares no code with the engine
 /// that built the file, and a scan of millions of rows has no time for boxed values.
@@ -56,7 +57,7 @@ package final class StoreConnection {
 
   /// A name in quotes. Names come from models and stores, and may be hostile.
   package static func quoted(_ name: String) -> String {
-    "\"" + (name.utf8.contains(0x22) ? name.replacing("\"", with: "\"\"") : name) + "\""
+    "\"" + name.replacing(["\"": "\"\""]) + "\""
   }
 
   /// Compiles a statement.

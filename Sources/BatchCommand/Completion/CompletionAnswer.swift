@@ -2,6 +2,7 @@ import ArgumentParser
 import Batch
 import Foundation
 import Glibc
+import Streams
 
 /// What the program prints for the shells: a completion script, or what it offers for a command line.
 enum CompletionAnswer {
@@ -50,7 +51,7 @@ enum CompletionAnswer {
     let meaning = word.meaning.map { $0.split(separator: "\n").first.map(String.init) ?? "" }
     switch shell {
     case .zsh:
-      let name = word.text.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+      let name = word.text.replacing(["\\": "\\\\", ":": "\\:"])
       return name + (meaning.map { ":" + $0 } ?? "")
     case .fish: return found.prefix + word.text + (meaning.map { "\t" + $0 } ?? "")
     default: return bash(word.text, found)

@@ -10,7 +10,8 @@ import Testing
   private static let token = "token\(UInt32.random(in: 0 ... .max))"
 
   static let names = [
-    "a\"b", "a'b", "a`b[c]d", "x; DROP TABLE ZPLAIN; --", "a/b", "../../../\(token)", "/\(token)", "x\0y", "%s%n?#",
+    "a\"b", "a'b", "a\"\u{301}b", "a'\u{301}b",
+    "a`b[c]d", "x; DROP TABLE ZPLAIN; --", "a/b", "../../../\(token)", "/\(token)", "x\0y", "%s%n?#",
     "straße ıİǆﬁ", "e\u{301}\u{200F}", String(repeating: "n", count: 1 << 16), "-wal", "..", "ZZ_",
   ]
 

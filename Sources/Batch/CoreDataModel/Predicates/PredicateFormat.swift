@@ -79,7 +79,7 @@ extension Expression: CustomStringConvertible {
     case .integer(let number): return String(number)
     case .real(let number): return number.description
     case .text(let text):
-      return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+      return "\"" + text.replacing(["\\": "\\\\", "\"": "\\\""]) + "\""
     // Not the bytes, but what tells them from others: a plan is known by its expressions' texts.
     case .blob(let bytes):
       return

@@ -1,4 +1,5 @@
 import Foundation
+import Streams
 
 /// What an address of a server says, as libpq reads it: which parts may be shown, and which are secret.
 ///
@@ -210,7 +211,8 @@ extension PostgresAddress {
   }
 
   private static func quoted(_ value: String) -> String {
-    let isPlain = !value.isEmpty && !value.contains { $0.isWhitespace || $0 == "'" || $0 == "\\" }
-    return isPlain ? value : "'" + value.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+    let isPlain =
+      !value.isEmpty && !value.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "'" || $0 == "\\" }
+    return isPlain ? value : "'" + value.replacing(["\\": "\\\\", "'": "\\'"]) + "'"
   }
 }

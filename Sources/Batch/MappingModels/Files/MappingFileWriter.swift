@@ -1,5 +1,6 @@
 import CoreDataModel
 import RunSupport
+import Streams
 
 /// Writes mapping models as YAML. Rules are not written: they exist in mapping files alone.
 public enum MappingFileWriter {
@@ -80,7 +81,7 @@ public enum MappingFileWriter {
       }
   }
 
-  static func comment(_ text: String) -> String { "  # " + text.replacing("\n", with: " ") }
+  static func comment(_ text: String) -> String { "  # " + text.replacing(["\n": " ", "\r": " "]) }
 
   /// Lines as an element of a list.
   static func item(_ lines: [String]) -> [String] {

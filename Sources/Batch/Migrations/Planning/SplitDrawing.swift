@@ -1,5 +1,6 @@
 import Codecs
 import CoreDataModel
+import Streams
 
 /// Draws the parts of a plan's steps: what waits stands to the right of what it waits for.
 public struct SplitDrawing {
@@ -34,7 +35,7 @@ public struct SplitDrawing {
   }
 
   private static func escaped(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")
+    text.replacing(["\\": "\\\\", "\"": "\\\"", "\n": " ", "\r": " "])
   }
 
   private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }

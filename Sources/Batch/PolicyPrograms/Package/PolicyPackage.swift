@@ -1,5 +1,6 @@
 import Foundation
 import RunSupport
+import Streams
 
 /// The package that a program of policies is compiled from: rewritten sources, a definition for each policy, a main
 /// file.
@@ -106,6 +107,6 @@ struct PolicyPackage {
 
   /// A text as Swift writes it.
   private static func literal(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\""
+    "\"" + text.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]) + "\""
   }
 }
