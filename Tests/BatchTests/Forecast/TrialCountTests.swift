@@ -29,7 +29,7 @@ struct TrialCountTests {
     let plan = try StepPlan(step: step, reader: reader, policies: folder.policies, files: files, now: 0)
     let whole = try VersionCount(plan, StepState(plan: plan))
     #expect(whole.unread == 10_000)
-    let part = try VersionCount(plan, StepState(plan: plan), sample: .init(rows: [:], most: 1))
+    let part = try VersionCount(plan, StepState(plan: plan), sample: .init(rows: [:], bytes: 1))
     #expect(part.unread > 0 && part.unread < whole.unread / 2, "\(part.unread)")
     #expect(part.seconds > 0)
   }

@@ -54,16 +54,17 @@ struct Rehearsal {
     let disk = MemoryDisk(
       limit: Int(sampleBytes * 8), counting: ".lookup.", scratch: FilePaths.join(folder, "file"))
     let place = Place(source: source, disk: disk, folder: folder)
-    do { return try run(place) } catch let error as StreamsError where error.code == .diskFull {
+    do { return try run(place) } catch let error as StreamsError where error.code == .diskFull && disk.wasFull {
       throw BatchError(
         .refused, "the rows of the trial make more than its files may take", path: source.path, cause: error)
-    } catch let error as StreamsError where error.path?.hasPrefix(folder) == true { throw noFiles(error) }
+    } catch let error as StreamsError where error.isOfFiles(in: folder) { throw noFiles(error) }
   }
 
   private func noFiles(_ error: StreamsError) -> BatchError {
     BatchError(
-      .refused, "the files of the trial cannot be made", hint: "Set TMPDIR to a folder that can be written",
-      effect: .nothingWritten, path: error.path, cause: error)
+      .refused, "the files of the trial cannot be made",
+      hint: "Set TMPDIR to a folder that can be written and has room", effect: .nothingWritten, path: error.path,
+      cause: error)
   }
 
   /// What a trial reads and where it writes.
@@ -120,8 +121,9 @@ struct Rehearsal {
     let source = place.source
     let isSmall = bytes(of: reader) / (reader === source ? 1 : share(of: source)) <= Double(smallStore)
     return try RehearsedProof(
-      plan, header: header(like: source), mode: verification, memory: memory, isSmall: isSmall, folder: place.folder,
-      on: place.disk)
+      plan, header: header(like: source), mode: verification,
+      memory: memory.less(self.plan.steps.reduce(0) { $0 + $1.modelBytes }), isSmall: isSmall,
+      isSample: share(of: source) < 1, folder: place.folder, on: place.disk)
   }
 
   /// A step's plan, and the seconds that it took.

@@ -11,6 +11,8 @@ struct RehearsedProof {
   private let plan: StepPlan
   private let mode: VerificationMode
   private let memory: MemoryBudget
+  /// Whether keys may lead out of the trial's store.
+  private let isSample: Bool
   /// The path of a store without rows.
   private let shape: String
   /// Verifies what is written at once; nil where a run does not either.
@@ -21,19 +23,30 @@ struct RehearsedProof {
   /// Prepares the proof of what `plan` writes to `disk`. The store without rows goes into `folder`.
   init(
     _ plan: StepPlan, header: DatabaseHeader, mode: VerificationMode, memory: MemoryBudget, isSmall: Bool,
-    folder: String, on disk: any FileSystem
+    isSample: Bool, folder: String, on disk: any FileSystem
   ) throws {
-    (self.plan, self.mode, self.memory, shape) = (plan, mode, memory, FilePaths.join(folder, "shape.sqlite"))
-    let (shape, local) = (self.shape, LocalFileSystem())
+    (self.plan, self.mode, self.memory, self.isSample) = (plan, mode, memory, isSample)
+    let (shape, local) = (FilePaths.join(folder, "shape.sqlite"), LocalFileSystem())
+    self.shape = shape
     let begin = ContinuousClock.now
     try StoreShape.write(plan, header: header, to: shape, local)
     guard mode != .full, !isSmall else {
       early = nil
       return
     }
-    early = try EarlyVerification(
-      shape: shape, on: local, layout: plan.layout, fileSystem: disk, memory: memory)
+    early = try Self.trying(shape) {
+      try EarlyVerification(shape: shape, on: local, layout: plan.layout, fileSystem: disk, memory: memory)
+    }
     preparing = (ContinuousClock.now - begin) / .seconds(1)
+  }
+
+  /// A proof that cannot be tried takes the estimate away, and not the plan.
+  private static func trying<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as BatchError where error.code == .stopped { throw error } catch {
+      throw BatchError(
+        .refused, "the verification of the trial ended with an error", effect: .nothingWritten, path: path, cause: error
+      )
+    }
   }
 
   /// Seconds of the proof behind the rows, of the whole store.
@@ -46,20 +59,31 @@ struct RehearsedProof {
       uuid: source.metadata.uuid, rows: Dictionary(zip(plan.tableNames, done.state.tableRows)) { first, _ in first },
       otherTables: Set(source.schema.rows.filter { $0.type == "table" }.map(\.name)),
       hasModelNames: !plan.step.isIdentity, isDense: true)
-    expected.isSample = true
+    expected.isSample = isSample
     // What is done once in a process, a run does, too.
-    let (first, second) = (try verify(shape, expected), try verify(shape, expected))
+    let places = ExternalDataPlaces(store: source.path)
+    let (first, second) = (try verify(shape, expected, at: places), try verify(shape, expected, at: places))
     try copy(done.path, from: disk)
     (expected.digests, expected.early) = (done.state.digests, early)
-    let rest = max(0, try verify(done.path, expected) - second)
-    guard early != nil else { return first + rest * growth }
-    // What idle processors have time for does not grow: there is always something that was written just now.
-    return first + rest + max(0, rest - done.clock.idle * Self.usable) * (growth - 1)
+    let rest = max(0, try verify(done.path, expected, at: places) - second)
+    let isBeside = early != nil && mode == .fast
+    return first + Self.behind(rest, idle: isBeside ? done.clock.idle : 0, growth: growth)
   }
 
-  private func verify(_ path: String, _ expected: StoreVerifier.Expectation) throws -> Double {
+  /// Seconds of a proof behind the rows that took `rest` seconds in a trial, in which a processor was idle for `idle`
+  /// seconds: for what it then has time, there is always something that was written just now, but not more of it.
+  static func behind(_ rest: Double, idle: Double, growth: Double) -> Double {
+    rest + max(0, rest - idle * usable) * max(0, growth - 1)
+  }
+
+  private func verify(
+    _ path: String, _ expected: StoreVerifier.Expectation, at places: ExternalDataPlaces
+  ) throws -> Double {
     try ProcessorSpeed.seconds {
-      _ = try StoreVerifier(path: path, model: plan.step.destination).verify(expected, mode: mode, memory: memory)
+      _ = try Self.trying(path) {
+        try StoreVerifier(path: path, model: plan.step.destination)
+          .verify(expected, mode: mode, memory: memory, external: places)
+      }
     }
   }
 
@@ -67,5 +91,12 @@ struct RehearsedProof {
     let file = try LocalFileSystem().open(path, .create)
     defer { file.close() }
     try FileCopy.forEachPiece(of: path, disk) { try file.write($0, at: $1) }
+  }
+}
+
+extension StreamsError {
+  /// Whether a file in a folder cannot be made, written or read.
+  func isOfFiles(in folder: String) -> Bool {
+    [.inputOutput, .diskFull].contains(code) && path?.hasPrefix(folder) == true
   }
 }

@@ -23,8 +23,8 @@ final class RehearsalClock: Sendable {
   /// How many processors were at work on average.
   var hands: Double { times.withLock { $0.end > 0 ? max(0, $0.used / $0.end) : 1 } }
 
-  /// Seconds for which processors had nothing to do, together.
-  var idle: Double { times.withLock { max(0, Double(ProcessorSpeed.count) * $0.end - $0.used) } }
+  /// Seconds for which a processor had nothing to do: of one of them, as one thread verifies.
+  var idle: Double { times.withLock { min($0.end, max(0, Double(ProcessorSpeed.count) * $0.end - $0.used)) } }
 
   /// Seconds to the first unit, from there to the indexes, and those of the indexes.
   var seconds: (preparing: Double, tables: Double, indexes: Double) {
@@ -35,7 +35,7 @@ final class RehearsalClock: Sendable {
 /// What a step did with a sample.
 struct RehearsedStep {
   var state: StepState
-  /// Its store, in memory.
+  /// Its store.
   var path: String
   var clock: RehearsalClock
   /// How often it read files of look-ups, which a run has on the disk.

@@ -15,6 +15,9 @@ package final class MemoryDisk: FileSystem {
     (self.limit, self.counted, self.scratch, held) = (limit, counted, scratch, Held(limit: limit))
   }
 
+  /// Whether a file was refused room that it asked for.
+  package var wasFull: Bool { held.wasFull.load(ordering: .relaxed) }
+
   /// How often files were read from that are counted.
   package var reads: Int { held.reads.load(ordering: .relaxed) }
 
@@ -71,6 +74,7 @@ package final class MemoryDisk: FileSystem {
 final class Held: Sendable {
   private let bytes = Mutex(0)
   let reads = Atomic<Int>(0)
+  let wasFull = Atomic(false)
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
@@ -82,7 +86,10 @@ final class Held: Sendable {
       bytes += count
       return true
     }
-    guard fits else { throw StreamsError(.diskFull, "its files would take more than \(limit) bytes", path: path) }
+    guard fits else {
+      wasFull.store(true, ordering: .relaxed)
+      throw StreamsError(.diskFull, "its files would take more than \(limit) bytes", path: path)
+    }
   }
 
   func giveBack(_ count: Int) { bytes.withLock { $0 -= count } }

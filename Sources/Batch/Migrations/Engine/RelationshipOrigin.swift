@@ -84,8 +84,8 @@ extension StepDraft {
   /// What may become of objects of a source entity, mapping by mapping. Without a destination entity any counts.
   func carriedTargets(_ sourceEntity: String, via mappingName: String?, to destinationEntity: String?) -> CarriedTargets
   {
-    let candidates = draftsBySource.map { drafts in
-      drafts.filter { draft in
+    let candidates = draftsBySource.map { own in
+      own.filter { draft in
         (mappingName == nil || draft.mapping.name == mappingName)
           && destinationEntity.map { layout.model.isKind(draft.destination.name, of: $0) } ?? true
       }.map {

@@ -7,10 +7,13 @@ package struct VersionCount {
   package struct Sample {
     /// Rows of tables, by their roots, where that is known.
     let rows: [UInt32: Double]
-    /// After so many rows of a table no further page is read.
-    let most: UInt64
+    /// After so many bytes of a table's rows, and of all tables' rows, no further page is read.
+    let bytes: Int
+    let allBytes: Int
 
-    package init(rows: [UInt32: Double], most: UInt64 = 20_000) { (self.rows, self.most) = (rows, most) }
+    package init(rows: [UInt32: Double], bytes: Int = 2 << 20, allBytes: Int = 8 << 20) {
+      (self.rows, self.bytes, self.allBytes) = (rows, bytes, allBytes)
+    }
   }
 
   /// The store's version first, then those between.
@@ -18,6 +21,7 @@ package struct VersionCount {
   /// Seconds that reading takes, in a trial those of all rows.
   package private(set) var seconds = 0.0
   private let sample: Sample?
+  private var bytesRead = 0
   /// Objects in tables that no mapping reads.
   private(set) var unread: UInt64 = 0
   private var tallies: [ContentTally]
@@ -67,24 +71,27 @@ package struct VersionCount {
     let scan = try RowScan.whole(origin.root, snapshot, isWithoutRowid: origin.isWithoutRowid)
     let (page, seen) = (RowPage(), RowPage())
     let begin = ContinuousClock.now
-    var rows: UInt64 = 0
-    while rows < sample?.most ?? .max, try scan.next(into: page) {
-      rows += UInt64(page.count)
-      guard let passed = plan.passed else {
-        try body(page, &tallies)
-        continue
+    var (rows, bytes, isWhole) = (0, 0, true)
+    while try scan.next(into: page) {
+      // A row has a header of its own.
+      (rows, bytes) = (rows + page.count, bytes + page.byteCount + page.count * 16)
+      if let passed = plan.passed {
+        try passed.make(page, of: table.rootPage, into: seen)
+        for (place, tally) in passed.tallies.enumerated() { tallies[level + 1 + place].add(tally) }
       }
-      try passed.make(page, of: table.rootPage, into: seen)
-      for (place, tally) in passed.tallies.enumerated() { tallies[level + 1 + place].add(tally) }
-      try body(seen, &tallies)
+      try body(plan.passed == nil ? page : seen, &tallies)
+      isWhole = sample.map { bytes < $0.bytes && bytesRead + bytes < $0.allBytes } ?? true
+      if !isWhole { break }
     }
+    bytesRead += bytes
     let elapsed = (ContinuousClock.now - begin) / .seconds(1)
-    seconds += elapsed * max(1, try all(origin.root, snapshot) / Double(max(1, rows)))
+    seconds += isWhole ? elapsed : elapsed * max(1, try all(origin.root, snapshot) / Double(rows))
   }
 
-  /// Rows of a table of which a trial reads a part; 0 in a run.
+  /// Rows of a table, estimated.
   private func all(_ root: UInt32, _ snapshot: DatabaseSnapshot) throws -> Double {
-    guard let sample else { return 0 }
-    return try sample.rows[root] ?? TreeEstimate(root: root, in: snapshot, pages: 128).rows
+    // More rows than fit into the file are none of a sound store's.
+    let most = Double(snapshot.pageCount) * Double(snapshot.geometry.pageSize) / 4
+    return try min(most, sample?.rows[root] ?? TreeEstimate(root: root, in: snapshot, pages: 128).rows)
   }
 }
