@@ -170,7 +170,9 @@ package enum WorkCost {
   package static let treeEntry = 5e-6
   /// An entry that is sorted while its row is written.
   package static let collectedEntry = 40e-9
-  /// Bytes of the new store, by a decoder of our own while it is written and after it, and by SQLite in addition.
+  /// Bytes of the new store, by a decoder of our own, what is left of them where it looks while they are written, and by
+  /// SQLite in addition.
   package static let provedByte = 0.8e-9
+  package static let restOfByte = 0.4e-9
   package static let verifiedByte = 12e-9
 }

@@ -9,7 +9,7 @@ extension MigrationRun {
   /// Proves the finished store as the run was asked to; nil for not at all.
   func verify(_ result: Finished, steps: [MigrationStep], source: StoreReader) throws -> VerificationReport? {
     guard plan.verification != .none, let model = steps.last?.destination else { return nil }
-    let work = try proofWork(bytes: fileSystem.status(result.path)?.size ?? 0)
+    let work = proofWork(bytes: try fileSystem.status(result.path)?.size ?? 0, isEarly: result.early != nil)
     monitor.update { progress in
       progress.begin("verification")
       progress.estimate.foresee(.proof, work: work)
@@ -52,10 +52,11 @@ extension MigrationRun {
     return ["rows were not compared with what was written, as an earlier version of the program began the run"]
   }
 
-  /// The work of proving a store of that size as the run was asked to.
-  func proofWork(bytes: UInt64) -> Double {
+  /// The work of proving a store of that size as the run was asked to, behind what was looked at while it was written.
+  func proofWork(bytes: UInt64, isEarly: Bool) -> Double {
     switch plan.verification {
     case .none: 0
+    case .fast where isEarly: Double(bytes) * WorkCost.restOfByte
     case .fast, .full: Double(bytes) * WorkCost.provedByte
     case .sqlite: Double(bytes) * WorkCost.verifiedByte
     }

@@ -58,9 +58,10 @@ extension MigrationRun {
     guard let last = steps.last else { return }
     let bytes = try fileSystem.status(plan.source)?.size ?? 0
     let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
+    let proof = proofWork(bytes: bytes, isEarly: plan.indexBuilding == .engine && !isSmall(source))
     monitor.note { progress in
       progress.estimate = ProgressEstimate(steps: steps.count, shownBefore: progress.estimate.shownBefore)
-      progress.estimate.foresee(.proof, work: proofWork(bytes: bytes))
+      progress.estimate.foresee(.proof, work: proof)
       // As if rows had a hundred bytes, and every index half of them.
       progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)
     }
