@@ -59,8 +59,10 @@ extension MigrationRun {
     let bytes = try fileSystem.status(plan.source)?.size ?? 0
     let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
     let proof = proofWork(bytes: bytes, isEarly: plan.indexBuilding == .engine && !isSmall(source))
+    let later = try LaterSteps(steps, source: source).work()
     monitor.note { progress in
       progress.estimate = ProgressEstimate(steps: steps.count, shownBefore: progress.estimate.shownBefore)
+      for (index, work) in later.enumerated() { progress.estimate.foresee(.rows(step: index + 2), work: work) }
       progress.estimate.foresee(.proof, work: proof)
       // As if rows had a hundred bytes, and every index half of them.
       progress.estimate.foresee(.indexes, work: Double(bytes) / 200 * Double(indexes) * WorkCost.indexEntry)
