@@ -20,7 +20,7 @@ struct Rehearsal {
   /// Models that a run copies.
   var copies = ModelCopies()
   /// Bytes of a source that a run migrates on one thread, at most.
-  var smallStore = MigrationJob.smallStore
+  let smallStore: UInt64
   var sampleBytes = Self.sampleBytes
   /// Is told what part of the trial is done, before each step.
   var progress: (Double) -> Void = { _ in }
