@@ -60,11 +60,6 @@ package struct ProgressEstimate: Sendable, Equatable {
     entries[index].work = work
   }
 
-  /// Foresees a part that nothing is known of yet; what is known stays.
-  package mutating func presume(_ part: Part, work: Double) {
-    if let index = index(part), entries[index].work == 0 { foresee(part, work: work) }
-  }
-
   /// A part is done up to a fraction; all parts before it are done altogether. Those that this process did not see
   /// beginning were done before it.
   mutating func advance(_ part: Part, to fraction: Double, at seconds: Double) {

@@ -50,9 +50,6 @@ struct StepProgress {
     let step = job.number
     job.monitor.note { progress in
       progress.estimate.foresee(.rows(step: step), work: work.total)
-      for later in step + 1..<max(step + 1, progress.steps + 1) {
-        progress.estimate.presume(.rows(step: later), work: work.total)
-      }
       foreseeIndexes(&progress.estimate, rows: work.tableRows)
       if state.phase == .units {
         progress.advance(.rows(step: step), to: work.fraction(unit: state.unit, pages: 0))
