@@ -10,4 +10,15 @@ extension String {
       if let other = replaced(scalar) { text += other } else { text.unicodeScalars.append(scalar) }
     }
   }
+
+  /// The text between two quotes, with its own doubled: a name or a text literal of SQL, a field of CSV.
+  package func quoted(by quote: Unicode.Scalar) -> String {
+    let mark = String(quote)
+    return mark + replacing([quote: mark + mark]) + mark
+  }
+
+  /// The text as a literal of Swift.
+  package var swiftLiteral: String {
+    "\"" + replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]) + "\""
+  }
 }

@@ -15,9 +15,9 @@ package enum SQLText {
     }
     let startsWell = name.utf8.first.map { !(0x30...0x39).contains($0) } ?? false
     if isPlain, startsWell { return name }
-    return "\"" + name.replacing(["\"": "\"\""]) + "\""
+    return name.quoted(by: "\"")
   }
 
   /// A text literal.
-  package static func literal(_ text: String) -> String { "'" + text.replacing(["'": "''"]) + "'" }
+  package static func literal(_ text: String) -> String { text.quoted(by: "'") }
 }

@@ -10,9 +10,6 @@ enum PlainNames {
         || (index > 0 && (0x30...0x39).contains(byte))
     }
     let isWord = sqlite3_keyword_check(name, Int32(name.utf8.count)) != 0
-    return isPlain && !isWord && !name.isEmpty ? name : "\"\(name.replacing(["\"": "\"\""]))\""
+    return isPlain && !isWord && !name.isEmpty ? name : name.quoted(by: "\"")
   }
-
-  /// A text in SQL.
-  static func literal(_ text: String) -> String { "'\(text.replacing(["'": "''"]))'" }
 }

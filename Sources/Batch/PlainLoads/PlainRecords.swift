@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataStore
 import LoadTables
+import Streams
 
 /// Record types in Swift for the tables and views of a file, for GRDB 7.
 struct PlainRecords {
@@ -116,7 +117,7 @@ extension PlainRecords {
       found.append(
         RecordType.Association(
           name: name,
-          expression: "belongsTo(\(types[target]).self, key: \(RecordNames.literal(name)), \(key(column, target)))"))
+          expression: "belongsTo(\(types[target]).self, key: \(name.swiftLiteral), \(key(column, target)))"))
     }
     for (other, from) in schema.tables.enumerated() {
       for column in from.columns where column.references == place && column.source != .key {
@@ -124,7 +125,7 @@ extension PlainRecords {
         found.append(
           RecordType.Association(
             name: name,
-            expression: "hasMany(\(types[other]).self, key: \(RecordNames.literal(name)), \(key(column, place)))"))
+            expression: "hasMany(\(types[other]).self, key: \(name.swiftLiteral), \(key(column, place)))"))
         found += through(from, column, by: types[other], pivot: name, types: types, names: &names)
       }
     }
@@ -133,7 +134,7 @@ extension PlainRecords {
 
   private func key(_ column: LoadColumn, _ target: Int) -> String {
     let key = schema.tables[target].columns[0].name
-    return "using: ForeignKey([\(RecordNames.literal(column.name))], to: [\(RecordNames.literal(key))])"
+    return "using: ForeignKey([\(column.name.swiftLiteral)], to: [\(key.swiftLiteral)])"
   }
 
   /// The objects behind the links of a many-to-many relationship.
@@ -155,7 +156,7 @@ extension PlainRecords {
       RecordType.Association(
         name: name,
         expression:
-          "hasMany(\(types[target]).self, through: \(RecordNames.escaped(pivot)), using: \(type).\(way), key: \(RecordNames.literal(name)))"
+          "hasMany(\(types[target]).self, through: \(RecordNames.escaped(pivot)), using: \(type).\(way), key: \(name.swiftLiteral))"
       )
     ]
   }

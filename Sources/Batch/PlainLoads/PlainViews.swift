@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataStore
 import LoadTables
+import Streams
 
 /// Views that show the objects of an entity as one table: with tables of roots, of each sub-entity those rows and
 /// columns that it has; with tables of classes, of each sub-entity its own columns and those of all above it.
@@ -53,7 +54,7 @@ struct PlainViews {
     let kind = root.columns.first { $0.source == .entityName || $0.source == .entityNumber }
     let values = kinds.compactMap { kind in
       rules.tables.names == .snakeCase
-        ? PlainNames.literal(kind) : schema.layout.entityNumbers[kind].map(String.init)
+        ? kind.quoted(by: "'") : schema.layout.entityNumbers[kind].map(String.init)
     }
     let name = names.take(wanted(entity))
     return View(

@@ -1,5 +1,3 @@
-import Streams
-
 /// Names of types and properties in Swift.
 enum RecordNames {
   /// `book_tags` becomes `bookTags`; other characters than letters and digits separate words.
@@ -19,11 +17,6 @@ enum RecordNames {
 
   /// A property's name where it stands for itself.
   static func escaped(_ name: String) -> String { words.contains(name) ? "`\(name)`" : name }
-
-  /// A text in Swift.
-  static func literal(_ text: String) -> String {
-    "\"" + text.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]) + "\""
-  }
 
   /// Names that a record's own members have, or that Swift takes for itself even in backticks.
   static let taken: Set<String> = [

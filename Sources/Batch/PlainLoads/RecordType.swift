@@ -1,3 +1,5 @@
+import Streams
+
 /// A type of a record in Swift, for the rows of a table or a view.
 struct RecordType {
   struct Property {
@@ -29,10 +31,10 @@ struct RecordType {
       ["Codable", hasID ? "Identifiable" : nil, "FetchableRecord", isView ? "TableRecord" : "PersistableRecord"]
       .compactMap { $0 }
     var lines = ["/// \(subject).", "struct \(name): \((protocols + ["Sendable"]).joined(separator: ", ")) {"]
-    lines.append("  static let databaseTableName = \(RecordNames.literal(table))")
+    lines.append("  static let databaseTableName = \(table.swiftLiteral)")
     lines += [""] + properties.map { "  var \(RecordNames.escaped($0.name)): \($0.type)" }
     lines += ["", "  enum CodingKeys: String, CodingKey, ColumnExpression {"]
-    lines += properties.map { "    case \(RecordNames.escaped($0.name)) = \(RecordNames.literal($0.column))" }
+    lines += properties.map { "    case \(RecordNames.escaped($0.name)) = \($0.column.swiftLiteral)" }
     lines.append("  }")
     if !associations.isEmpty { lines.append("") }
     lines += associations.map { "  static let \(RecordNames.escaped($0.name)) = \($0.expression)" }

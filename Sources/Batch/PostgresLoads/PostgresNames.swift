@@ -13,11 +13,11 @@ enum PostgresNames {
       (0x61...0x7A).contains(byte) || byte == 0x5F || (index > 0 && (0x30...0x39).contains(byte))
     }
     if isPlain, !name.isEmpty, !reserved.contains(name) { return name }
-    return "\"\(name.replacing(["\"": "\"\""]))\""
+    return name.quoted(by: "\"")
   }
 
   /// A text in SQL. Not for servers with standard_conforming_strings off, which a session turns on.
-  static func literal(_ text: String) -> String { "'\(text.replacing(["'": "''"]))'" }
+  static func literal(_ text: String) -> String { text.quoted(by: "'") }
 
   /// Words that cannot be names of tables or columns (PostgreSQL, Appendix C: reserved, also where functions and types
   /// may be named so).

@@ -20,9 +20,7 @@ final class ImportRejectList {
   func refuseTaken() throws { try NewFile(path, working: "", fileSystem).refuseTaken() }
 
   func add(_ reject: ImportReject) throws {
-    let fields = [reject.path, "\(reject.line)", reject.reason].map {
-      "\"" + $0.replacing(["\"": "\"\""]) + "\""
-    }
+    let fields = [reject.path, "\(reject.line)", reject.reason].map { $0.quoted(by: "\"") }
     try write(fields.joined(separator: ",") + "\r\n")
   }
 

@@ -57,7 +57,7 @@ package final class StoreConnection {
 
   /// A name in quotes. Names come from models and stores, and may be hostile.
   package static func quoted(_ name: String) -> String {
-    "\"" + name.replacing(["\"": "\"\""]) + "\""
+    name.quoted(by: "\"")
   }
 
   /// Compiles a statement.

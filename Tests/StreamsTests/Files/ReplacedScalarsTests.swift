@@ -14,4 +14,17 @@ struct ReplacedScalarsTests {
   func replaced(text: String, expected: String) {
     #expect(Array(text.replacing(["'": "''", "\n": " "]).unicodeScalars) == Array(expected.unicodeScalars))
   }
+
+  @Test("A quoted text doubles its own quotes, also one with a combining mark")
+  func quoted() {
+    #expect("a'b".quoted(by: "'") == "'a''b'")
+    #expect(Array("a\"\u{301}".quoted(by: "\"").unicodeScalars) == Array("\"a\"\"\u{301}\"".unicodeScalars))
+    #expect("".quoted(by: "'") == "''")
+  }
+
+  @Test("A literal of Swift stays in its line and between its quotes")
+  func swiftLiteral() {
+    #expect(#"a"\(b)"#.swiftLiteral == #""a\"\\(b)""#)
+    #expect("a\r\nb".swiftLiteral == #""a\r\nb""#)
+  }
 }

@@ -40,7 +40,7 @@ struct PolicyPackage {
 
     let package = Package(
       name: "policies",
-      dependencies: [.package(name: "godwit", path: \(Self.literal(checkout)), traits: [])],
+      dependencies: [.package(name: "godwit", path: \(checkout.swiftLiteral), traits: [])],
       targets: [
         .executableTarget(
           name: "\(Self.product)",
@@ -61,7 +61,7 @@ struct PolicyPackage {
   private func text(of file: PolicyFile, _ number: Int) -> String {
     let all = PolicyIndex(program.files).policies
     let definitions = all.indices.filter { all[$0].file.path == file.path }.map { definition($0, all[$0]) }
-    return "#sourceLocation(file: \(Self.literal(file.path)), line: 1)\n" + file.rewritten
+    return "#sourceLocation(file: \(file.path.swiftLiteral), line: 1)\n" + file.rewritten
       + "\n#sourceLocation()\n" + definitions.joined()
   }
 
@@ -70,7 +70,7 @@ struct PolicyPackage {
     return """
 
       enum GodwitPolicy\(number): PolicyDefinition {
-        static var className: String { \(Self.literal(found.policy.exposedName)) }
+        static var className: String { \(found.policy.exposedName.swiftLiteral) }
         static var version: String { "\(program.version)" }
         static var createsRelationships: Bool { \(found.overrides) }
         static var lookups: [PolicyLookup] { [\(lookups)] }
@@ -88,7 +88,7 @@ struct PolicyPackage {
     let labels = method.labels.enumerated().map { ($1.map { "\($0): " } ?? "") + "arguments(\($0))" }
     let call = "policy.\(method.name)(\(labels.joined(separator: ", ")))"
     return """
-          \(Self.literal(method.selector)): { policy, arguments in
+          \(method.selector.swiftLiteral): { policy, arguments in
             guard let policy = policy as? \(policy.name) else { return nil }
             \(method.givesValue ? "return try \(call)" : "try \(call)\n        return nil")
           },
@@ -101,12 +101,7 @@ struct PolicyPackage {
     var words = FetchWords()
     for file in program.files { words.add(file.words) }
     return words.lookups.map {
-      "PolicyLookup(entity: \(Self.literal($0.entity)), attribute: \(Self.literal($0.attribute)))"
+      "PolicyLookup(entity: \($0.entity.swiftLiteral), attribute: \($0.attribute.swiftLiteral))"
     }.joined(separator: ", ")
-  }
-
-  /// A text as Swift writes it.
-  private static func literal(_ text: String) -> String {
-    "\"" + text.replacing(["\\": "\\\\", "\"": "\\\"", "\n": "\\n", "\r": "\\r"]) + "\""
   }
 }
