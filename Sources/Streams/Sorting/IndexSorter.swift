@@ -205,19 +205,20 @@ public final class IndexSorter {
     _ keys: ExternalSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
     onFull: (IndexCells) throws -> IndexCells
   ) throws -> IndexCells {
-    let record = KeyRecord(columns)
-    var (cells, previous): (IndexCells, [UInt8]) = (first, [])
+    let (record, equals) = (KeyRecord(columns), isUnique ? EqualKeys(columns) : nil)
+    var cells = first
+    // Not counted for every entry: `cells` holds it.
+    var open = Unmanaged.passUnretained(first)
     try keys.drain { key in
-      if isUnique {
-        try previous.withUnsafeBytes {
-          // NULL differs from NULL in a unique index.
-          guard SortKey.isSameValue($0, key, columns: columns), !SortKey.hasNull(key, columns: columns) else { return }
-          try onEqual(SortKey.rowid($0, columns: columns), SortKey.rowid(key, columns: columns))
-        }
-        previous.replaceSubrange(0..<previous.count, with: key)
+      if let (before, rowid) = equals?.next(key) { try onEqual(before, rowid) }
+      let isFull = try open._withUnsafeGuaranteedRef { cells in
+        guard record.append(key, to: cells) else { throw Self.damaged }
+        return cells.isFull
       }
-      guard record.append(key, to: cells) else { throw Self.damaged }
-      if cells.isFull { cells = try onFull(cells) }
+      if isFull {
+        cells = try onFull(cells)
+        open = .passUnretained(cells)
+      }
     }
     return cells
   }

@@ -4,7 +4,10 @@ extension SortKey {
   /// Turns a key back into the index record that SQLite stores; false when the bytes are no key.
   public static func decode(_ key: UnsafeRawBufferPointer, columns: [SortColumn], into encoder: RecordEncoder) -> Bool {
     encoder.reset()
-    guard let tail = Tail(key, columns), let base = key.baseAddress else { return false }
+    let hasTexts = columns.contains { $0.collation != .binary }
+    guard let tail = Tail(key, columnCount: columns.count, hasTexts: hasTexts), let base = key.baseAddress else {
+      return false
+    }
     var (offset, texts) = (0, tail.texts)
     for (position, column) in columns.enumerated() {
       guard offset < tail.rowid else { return false }
@@ -88,14 +91,8 @@ extension SortKey {
     left.isEmpty || left.withUnsafeBytes { compareKeys($0, right) < 0 }
   }
 
-  /// The rowid of a key.
-  public static func rowid(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Int64 {
-    guard let tail = Tail(key, columns), let base = key.baseAddress else { return 0 }
-    return Int64(bitPattern: base.bigEndian64(tail.rowid) ^ 1 << 63)
-  }
-
   /// Whether one of the key's values is NULL.
-  public static func hasNull(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
+  static func hasNull(_ key: UnsafeRawBufferPointer, columns: [SortColumn]) -> Bool {
     var offset = 0
     for column in columns {
       guard offset < key.count else { return false }
@@ -113,31 +110,20 @@ extension SortKey {
     return false
   }
 
-  /// Whether two keys of a unique index stand for the same values.
-  public static func isSameValue(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, columns: [SortColumn])
-    -> Bool
-  {
-    guard let length = Tail(left, columns)?.rowid, length == Tail(right, columns)?.rowid, length > 0 else {
-      return false
-    }
-    let values = UnsafeRawBufferPointer(rebasing: left[0..<length])
-    return compareKeys(values, UnsafeRawBufferPointer(rebasing: right[0..<length])) == 0
-  }
-
   /// Where the parts of a key lie that follow its values.
-  private struct Tail {
+  struct Tail {
     let rowid: Int
     let texts: Int
     let kinds: Int
 
-    init?(_ key: UnsafeRawBufferPointer, _ columns: [SortColumn]) {
+    init?(_ key: UnsafeRawBufferPointer, columnCount: Int, hasTexts: Bool) {
       var (end, length) = (key.count, 0)
-      if columns.contains(where: { $0.collation != .binary }) {
+      if hasTexts {
         guard end >= 4, let base = key.baseAddress else { return nil }
         end -= 4
         length = Int(base.bigEndian32(end))
       }
-      kinds = end - columns.count
+      kinds = end - columnCount
       texts = kinds - length
       rowid = texts - 8
       guard rowid >= 0 else { return nil }

@@ -68,6 +68,22 @@ import Testing
     left.withUnsafeBytes { left in right.withUnsafeBytes { compareKeys(left, $0) < 0 } }
   }
 
+  /// A text is bound as a blob, because a bound text ends at its first NUL.
+  static func insert(_ row: [Value], _ db: Database) throws {
+    var (marks, arguments): ([String], [DatabaseValue]) = ([], [])
+    for value in row {
+      if case .text(let text) = value {
+        marks.append("CAST(? AS TEXT)")
+        arguments.append(Data(text.utf8).databaseValue)
+      } else {
+        marks.append("?")
+        arguments.append(value.databaseValue)
+      }
+    }
+    let list = marks.joined(separator: ", ")
+    try db.execute(sql: "INSERT INTO t VALUES (\(list))", arguments: StatementArguments(arguments))
+  }
+
   @Test("The order of keys is the order of SQLite, also where integers and doubles meet", arguments: 0..<UInt64(16))
   func order(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed &+ 500)
@@ -76,21 +92,7 @@ import Testing
     let queue = try DatabaseQueue()
     let expected = try queue.write { db in
       try db.execute(sql: "CREATE TABLE t (\(columns.map { "c\($0.column)" }.joined(separator: ", ")))")
-      for row in rows {
-        // A text is bound as a blob, because a bound text ends at its first NUL.
-        var (marks, arguments): ([String], [DatabaseValue]) = ([], [])
-        for value in row {
-          if case .text(let text) = value {
-            marks.append("CAST(? AS TEXT)")
-            arguments.append(Data(text.utf8).databaseValue)
-          } else {
-            marks.append("?")
-            arguments.append(value.databaseValue)
-          }
-        }
-        let list = marks.joined(separator: ", ")
-        try db.execute(sql: "INSERT INTO t VALUES (\(list))", arguments: StatementArguments(arguments))
-      }
+      for row in rows { try Self.insert(row, db) }
       let order = columns.map { "c\($0.column) COLLATE \($0.collation.rawValue)\($0.isDescending ? " DESC" : "")" }
         .joined(
           separator: ", ")
@@ -115,13 +117,52 @@ import Testing
       let key = Self.key(values, columns, rowid: rowid)
       try key.withUnsafeBytes { bytes in
         try #require(SortKey.decode(bytes, columns: columns, into: encoder))
-        #expect(SortKey.rowid(bytes, columns: columns) == rowid)
         #expect(SortKey.hasNull(bytes, columns: columns) == values.contains(.null))
       }
       var found = [UInt8](repeating: 0, count: encoder.length)
       found.withUnsafeMutableBytes { encoder.write(to: $0.baseAddress!) }
       #expect(found == Self.record(values + [.integer(rowid)]), "seed \(seed): \(values)")
     }
+  }
+
+  @Test("Cells get the index record that a key was made of, byte for byte, for every edge in every kind of column")
+  func cells() {
+    for (isDescending, collation) in [false, true].flatMap({ way in Collation.allCases.map { (way, $0) } }) {
+      let columns = [
+        SortColumn(0), SortColumn(1, isDescending: isDescending, collation: collation),
+        SortColumn(2, isDescending: true),
+      ]
+      let record = KeyRecord(columns)
+      for (number, value) in Self.edges.enumerated() {
+        let values = [value, Self.edges[(number * 7 + 3) % Self.edges.count], value]
+        let expected = Self.record(values + [.integer(-5)])
+        let cells = IndexCells()
+        Self.key(values, columns, rowid: -5).withUnsafeBytes { #expect(record.append($0, to: cells)) }
+        #expect(Array(cells.bytes) == [UInt8(expected.count)] + expected, "\(columns): \(values)")
+      }
+    }
+  }
+
+  @Test("Entries of a unique index are equal where SQLite says so; NULL equals nothing", arguments: Collation.allCases)
+  func equalKeys(collation: Collation) throws {
+    let same = try DatabaseQueue().write { db in
+      try db.execute(sql: "CREATE TABLE t (v)")
+      for value in Self.edges { try Self.insert([value], db) }
+      return try Row.fetchAll(
+        db, sql: "SELECT a.rowid, b.rowid FROM t a, t b WHERE a.v = b.v COLLATE \(collation.rawValue)"
+      ).map { [$0[0] as Int64, $0[1]] }
+    }
+    let columns = [SortColumn(0, isDescending: collation == .trimmingRight, collation: collation)]
+    let keys = Self.edges.enumerated().map { Self.key([$1], columns, rowid: Int64($0 + 1)) }
+    var found: [[Int64]] = []
+    for left in keys {
+      for right in keys {
+        let equals = EqualKeys(columns)
+        #expect(left.withUnsafeBytes { equals.next($0) } == nil)
+        if let (first, second) = right.withUnsafeBytes({ equals.next($0) }) { found.append([first, second]) }
+      }
+    }
+    #expect(Set(found) == Set(same))
   }
 
   @Test("Keys that are cut or changed decode to something or are refused, never trap")
@@ -138,7 +179,8 @@ import Testing
       key.withUnsafeBytes {
         _ = SortKey.decode($0, columns: columns, into: encoder)
         _ = SortKey.hasNull($0, columns: columns)
-        _ = SortKey.rowid($0, columns: columns)
+        _ = KeyRecord(columns).append($0, to: IndexCells())
+        _ = EqualKeys(columns).next($0)
       }
     }
   }
