@@ -196,7 +196,11 @@ final class RowTransformer {
         try count(key, way.index, isKept: fate.isKept)
         (isTaken, isRejected) = (isTaken || fate.isKept, isRejected || fate.isRejected)
       }
-      if ways.isEmpty { state.unmapped += 1 } else if !isTaken { try pass.leave(isRejected: isRejected) }
+      if ways.isEmpty {
+        state.unmapped += 1
+      } else if !isTaken {
+        try pass.leave(key, isRejected: isRejected, manager: manager)
+      }
     }
   }
 

@@ -37,6 +37,8 @@ final class TablePass {
   private unowned let plan: StepPlan
   /// By Z_ENT: whether this pass has the entity's first mapping.
   private let isFirst: [Bool]
+  /// By Z_ENT: the entity's mappings in other passes of the table.
+  private let others: [[CompiledMapping]]
   private let row: RecordDecoder
 
   /// Prepares a pass for some mappings of a table. `manager` must outlive it.
@@ -46,6 +48,7 @@ final class TablePass {
     tally = try plan.isFirstRead(.rows(table: table, mappings: indexes)) ? TableTally(plan, table: table) : nil
     untaken = tally
     isFirst = plan.mappingsByEntity.map { $0.first.map(indexes.contains) == true }
+    others = plan.mappingsByEntity.map { used in used.filter { !indexes.contains($0) }.map { plan.mappings[$0] } }
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -114,9 +117,16 @@ final class TablePass {
     try tally.look(row, number)
   }
 
-  /// Counts the decoded row as one that no mapping took.
-  func leave(isRejected: Bool) throws {
+  /// Counts the decoded row as one that no mapping took, unless another pass takes it. Whether a policy there will is
+  /// not known.
+  func leave(_ key: Int64, isRejected: Bool, manager: StepObjects) throws {
     guard let number = row.integer(entityPosition), ways(number) != nil, isFirst[Int(number)] else { return }
+    let isTaken =
+      try !isRejected
+      && others[Int(number)].contains { mapping in
+        try mapping.isDecidedByFilter && manager.withSource(for: mapping, key: key) { try mapping.takes($0) }
+      }
+    if isTaken { return }
     let untaken = try untaken ?? TableTally(plan, table: table)
     self.untaken = untaken
     try untaken.leave(row, isRejected: isRejected)

@@ -85,7 +85,11 @@ extension AccountLine {
   /// Takes its counts from those of all rows, and of those that were not taken.
   fileprivate mutating func set(_ tally: ContentTally, isTaken: Bool, _ number: (RowCounts) -> UInt64) {
     count = number(tally.rows)
-    if isTaken { (leftOut, rejected) = (number(tally.leftOut).unlessZero, number(tally.rejected).unlessZero) }
+    if isTaken {
+      // Where somebody may leave objects out, none is an answer.
+      let none = number(tally.leftOut)
+      (leftOut, rejected) = (leftOutBy == nil ? none.unlessZero : none, number(tally.rejected).unlessZero)
+    }
   }
 }
 

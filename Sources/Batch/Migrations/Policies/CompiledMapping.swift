@@ -121,6 +121,9 @@ package final class CompiledMapping: @unchecked Sendable {
     return RecordRecipe(pieces, rules)
   }
 
+  /// Whether its filter alone says which objects it takes: rules take all others, and policies in Swift as they like.
+  var isDecidedByFilter: Bool { policy.map { $0.policy is RulePolicy } ?? true }
+
   /// Whether the policy may write objects of an entity, by Z_ENT.
   func mayWrite(_ number: Int) -> Bool { mayWrite.map { $0[number] } ?? true }
 
