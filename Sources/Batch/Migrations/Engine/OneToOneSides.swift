@@ -42,7 +42,9 @@ struct OneToOneSides {
     of other: MappingDraft
   ) throws -> [String] {
     let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
-    let mapped = other.mapping.relationshipMappings.first { $0.name == inverse }
+    var mapped = other.mapping.relationshipMappings.first { $0.name == inverse }
+    // A null that nobody has written says that there is nothing to carry.
+    if drafts.step.isInferred || drafts.step.isComposed, mapped?.valueExpression == .constant(.null) { mapped = nil }
     if mapped?.valueExpression == .constant(.null) {
       throw failure(
         "\(side) is carried over, and its inverse \(otherSide) is null: only one side would hold a key",
@@ -53,10 +55,30 @@ struct OneToOneSides {
     if !isRuled, mapped?.valueExpression == nil, comesFrom == nil {
       return try unset((name, of: draft), (inverse, of: other), from: origin)
     }
+    if !isRuled, let comesFrom { return try stranger((name, of: draft), (inverse, of: other), comesFrom, from: origin) }
     guard isRuled, !origin.relationship.hasToOneInverse else { return [] }
     throw failure(
       "\(side) is carried over for each object, and a rule sets its inverse \(otherSide) to one of them",
       "Write \(name): null in the relationships of \(draft.mapping.name): the rule sets both sides", of: draft)
+  }
+
+  /// The other side must come from the other side of the same relationship.
+  private func stranger(
+    _ side: (name: String, of: MappingDraft), _ otherSide: (name: String, of: MappingDraft),
+    _ other: RelationshipOrigin, from origin: RelationshipOrigin
+  ) throws -> [String] {
+    // Of a filter, its author knows which objects it takes.
+    guard let inverse = origin.relationship.inverse, origin.relationship.hasToOneInverse, other.name != inverse,
+      otherSide.of.filter == nil
+    else { return [] }
+    let (source, end) = (side.of, "\(otherSide.of.destination.name).\(otherSide.name)")
+    let message =
+      "\(source.destination.name).\(side.name) takes over \(source.source.name).\(origin.name), and its inverse \(end) "
+      + "takes over \(other.name): only one side would hold a key"
+    if drafts.step.isInferred || drafts.step.isComposed { return [message] }
+    throw failure(
+      message, "To leave these links out, write \(side.name): null in the relationships of \(source.mapping.name)",
+      of: source)
   }
 
   private func unset(

@@ -22,14 +22,17 @@ extension StepDraft {
   ) throws -> OwnerKeys? {
     guard let destination = layout.model.relationship(name, of: entity)?.destinationEntity else { return nil }
     var found: (column: Int, order: Int?, entity: Int?)?
+    var first: MappingDraft?
     var targets = [KeyMap.Target?](repeating: nil, count: graph.byNumber.count)
     for owner in drafts where layout.model.isKind(owner.destination.name, of: entity) {
       guard let property = owner.mapping.relationshipMappings.first(where: { $0.name == name }),
         let origin = try RelationshipOrigin(property, draft: owner, drafts: self),
         let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
-        found?.column ?? column == column, isTarget(draft, via: origin.mappingName, to: destination)
+        isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
       guard owner.filter == nil else { throw filtered(owner, name) }
+      if let first, found?.column != column { throw apart(first, owner, name, of: draft) }
+      first = first ?? owner
       // The inverse's key may determine its entity.
       let inverse = origin.relationship.inverse.flatMap { draft.source.relationships[$0] }
       found = (column, order, inverse?.entityPosition)
@@ -59,6 +62,29 @@ extension StepDraft {
     BatchError(
       .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
       hint: "Make the relationship in a policy", entity: owner.source.name)
+  }
+
+  // A row has one place for the owner's key, and two that may hold one.
+  private func apart(_ first: MappingDraft, _ other: MappingDraft, _ name: String, of draft: MappingDraft) -> BatchError
+  {
+    let inverses = [first, other].map { owner in
+      owner.mapping.relationshipMappings.first { $0.name == name }.flatMap {
+        try? RelationshipOrigin($0, draft: owner, drafts: self)?.relationship.inverse
+      }
+    }
+    let back = layout.model.relationship(name, of: first.destination.name)?.inverseName
+    var hint = "Make the relationship in a policy"
+    if let back, let one = inverses[0], let two = inverses[1] {
+      hint =
+        "In the mapping file, map \(draft.source.name) twice: with filter: \(one) != nil and "
+        + "relationships: { \(back): $source.\(one) }, and with filter: \(one) == nil and "
+        + "relationships: { \(back): $source.\(two) }"
+    }
+    return BatchError(
+      .badMapping,
+      "\(first.source.name) and \(other.source.name) become one, and \(draft.source.name) holds the keys of each in a column "
+        + "of its own: \(name) could take over those of one alone",
+      hint: hint, entity: first.destination.name)
   }
 
   /// Where all owners move alike, their keys do; else only the owner's own row holds its entity.

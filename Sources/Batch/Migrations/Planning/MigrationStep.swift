@@ -24,6 +24,8 @@ public struct MigrationStep: Sendable, Equatable {
   package var isHistory = true { didSet { facts = ModelFacts() } }
   /// Whether the step leads from a version to itself for the metadata alone: they are made anew from the model.
   package internal(set) var renewsMetadata = false { didSet { facts = ModelFacts() } }
+  /// Whether its mapping model was made of those of several steps: then what it leaves out, nobody has written.
+  package var isComposed = false { didSet { facts = ModelFacts() } }
   /// What was found out about the step, for all stores that take it.
   private(set) var facts = ModelFacts()
 

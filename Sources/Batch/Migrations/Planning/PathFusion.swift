@@ -122,6 +122,7 @@ struct PathFusion {
       source: first.source, destination: last.destination, mappingModels: [model], isInferred: mapped.isEmpty,
       reason: Self.reason(path[range]))
     step.isHistory = path[range].allSatisfy(\.isHistory)
+    step.isComposed = true
     stages.append((step, range))
   }
 
@@ -136,7 +137,7 @@ struct PathFusion {
         isInferred: last.isInferred,
         reason: Self.reason(joined), passedVersions: joined.dropFirst().map(\.source.name),
         passed: stages.dropLast().map(\.step))
-      whole.isHistory = last.isHistory
+      (whole.isHistory, whole.isComposed) = (last.isHistory, last.isComposed)
     }
     steps.append(whole)
     stages = []
