@@ -3,6 +3,30 @@ extension AttributeDescription {
   /// named by path as `composite.element`.
   public var leaves: [(path: String, attribute: AttributeDescription)] { leaves(at: name) }
 
+  /// What of another attribute an element takes over, where that attribute becomes this one: the element of the same
+  /// path. The only element takes over the only one if both are named as their attributes, as SwiftData names those of
+  /// enumerations, or where one of the attributes is no composite. Nil for an element that nothing becomes.
+  ///
+  /// `leaf` and the result are paths of ``leaves``, this attribute's and the other's.
+  package func origin(of leaf: String, in other: AttributeDescription) -> String? {
+    let (path, others) = (other.name + leaf.dropFirst(name.count), other.leaves)
+    if others.contains(where: { $0.path == path }) { return path }
+    guard others.count == 1, leaves.count == 1 else { return nil }
+    let isScalar = type != .composite || other.type != .composite
+    return isScalar || isNamedByElement && other.isNamedByElement ? others[0].path : nil
+  }
+
+  /// Paths of the elements without which a value of this composite attribute is none, and which no default gives a value.
+  /// The only element of an enumeration is optional, whatever the attribute is.
+  package var neededElements: [String] {
+    guard type == .composite, !isOptional, !isTransient else { return [] }
+    let leaves = leaves
+    return leaves.filter { ($0.attribute.isOptional == false || leaves.count == 1) && $0.attribute.defaultValue == nil }
+      .map(\.path)
+  }
+
+  private var isNamedByElement: Bool { elements.count == 1 && elements[0].name == name }
+
   private func leaves(at path: String) -> [(path: String, attribute: AttributeDescription)] {
     guard type == .composite else { return [(path, self)] }
     return elements.filter { !$0.isTransient }.flatMap { $0.leaves(at: "\(path).\($0.name)") }

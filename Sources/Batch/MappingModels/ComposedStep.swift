@@ -70,22 +70,32 @@ struct ComposedStep {
     return isCopied ? origin.attributes : nil
   }
 
-  /// Which of the source entity's attributes a mapping copies, down to the element that `rest` names; nil for a new
-  /// value.
+  /// Which of the source entity's attributes, own and inherited and by path, a mapping copies to an element of the
+  /// attribute; nil for a new value.
   func source(
-    _ property: PropertyMapping, attributes: [String: AttributeDescription], rest: Substring
+    _ property: PropertyMapping, of entity: String, attributes: [String: AttributeDescription], leaf: String,
+    _ attribute: AttributeDescription
   ) throws -> (path: String, attribute: AttributeDescription)? {
+    let name: String
     switch property.valueExpression {
-    case nil: return attributes[property.name + rest].map { (property.name + rest, $0) }
-    case .keyPath(.variable("source"), let names) where names.count == 1:
-      if let found = attributes[names[0] + rest] { return (names[0] + rest, found) }
-      // An element that the source's composite attribute does not have is left at its default value.
-      guard !rest.isEmpty else { throw MappingComposition.Obstacle(reason: "\(property.name) reads \(names[0])") }
-      return nil
+    case nil: name = property.name
+    case .keyPath(.variable("source"), let names) where names.count == 1: name = names[0]
     case .constant: return nil
     case .some(let expression):
       throw MappingComposition.Obstacle(reason: "\(property.name) is computed by \(expression)")
     }
+    let isWhole = property.name == attribute.name
+    let path = isWhole ? name + leaf.dropFirst(attribute.name.count) : name
+    if let found = attributes[path] { return (path, found) }
+    // An element that the source's composite attribute does not have is left at its default value.
+    let old = isWhole ? source.model.attribute(name, of: entity) : nil
+    if let origin = old.flatMap({ attribute.origin(of: leaf, in: $0) }), let found = attributes[origin] {
+      return (origin, found)
+    }
+    guard isWhole && attribute.type == .composite || property.valueExpression == nil else {
+      throw MappingComposition.Obstacle(reason: "\(property.name) reads \(name)")
+    }
+    return nil
   }
 
   /// The value, as stored, of an attribute that is taken from no other.

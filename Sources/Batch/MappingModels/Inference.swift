@@ -191,7 +191,8 @@ package struct Inference {
     let name = (path + [new.name]).joined(separator: ".")
     guard new.type != old.type else {
       for element in new.elements {
-        if let from = old.elements.first(where: { $0.name == element.name }) {
+        let origin = new.origin(of: "\(new.name).\(element.name)", in: old)?.dropFirst(old.name.count + 1)
+        if let from = old.elements.first(where: { $0.name == origin ?? element.name[...] }) {
           check(element, from, entity: entity, inside: path + [new.name])
         }
       }

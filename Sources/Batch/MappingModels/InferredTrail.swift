@@ -76,25 +76,26 @@ package struct InferredTrail {
     for attribute in attributes where !attribute.isTransient {
       for leaf in attribute.leaves {
         let property = mapped[attribute.name] ?? PropertyMapping(name: attribute.name)
+        let from = latest.attribute(property.copiedAttribute ?? attribute.name, of: source)
         found[leaf.path] = origin(
-          property, rest: leaf.path.dropFirst(attribute.name.count), leaf: leaf.attribute, before: before, old: old)
+          property, path: from.flatMap { attribute.origin(of: leaf.path, in: $0) }, leaf: leaf.attribute,
+          before: before, old: old)
       }
     }
     return found
   }
 
   private func origin(
-    _ property: PropertyMapping, rest: Substring, leaf: AttributeDescription, before: Entity,
+    _ property: PropertyMapping, path: String?, leaf: AttributeDescription, before: Entity,
     old: [String: AttributeType]
   ) -> MappingComposition.AttributeOrigin {
-    let path: String
     switch property.valueExpression {
-    case nil: path = property.name + rest
-    case .keyPath(.variable("source"), let names) where names.count == 1: path = names[0] + rest
+    case nil: break
+    case .keyPath(.variable("source"), let names) where names.count == 1: break
     case .constant(let value): return .constant(leaf.type.fitting(value).map(leaf.type.stored) ?? .null)
     case .some(let expression): return .computed(expression, types: [leaf.type])
     }
-    guard let type = old[path], let origin = before.attributes[path] else {
+    guard let path, let type = old[path], let origin = before.attributes[path] else {
       return .constant(leaf.defaultValue.map(leaf.type.stored) ?? .null)
     }
     return origin.passed(from: type, to: leaf.type, null: property.valueForNull)

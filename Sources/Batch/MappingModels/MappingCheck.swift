@@ -32,6 +32,7 @@ package struct MappingCheck {
     guard let entity = mapping.destinationEntity else { return [] }
     var found = mapping.attributeMappings.compactMap { attribute($0.name, of: entity) }
     found += mapping.attributeMappings.filter(\.isComputed).compactMap { composite($0.name, of: entity) }
+    found += mapping.attributeMappings.compactMap { elements($0, of: entity, from: mapping.sourceEntity) }
     found += mapping.relationshipMappings.compactMap { relationship($0.name, of: entity) }
     for property in mapping.attributeMappings + mapping.relationshipMappings {
       guard let from = mapping.sourceEntity, case .keyPath(.variable("source"), let path)? = property.valueExpression,
@@ -114,14 +115,30 @@ package struct MappingCheck {
   }
 
   private func attribute(_ name: String, of entity: String) -> String? {
-    unknown("attribute", name: name, known: destination.attributes(of: entity).map(\.name), in: entity)
+    let attributes = destination.attributes(of: entity)
+    guard !attributes.contains(where: { $0.leaves.contains { $0.path == name } }) else { return nil }
+    return unknown("attribute", name: name, known: attributes.map(\.name), in: entity)
   }
 
   /// A value is one, and a composite attribute is as many as it has elements.
   private func composite(_ name: String, of entity: String) -> String? {
-    guard let attribute = destination.attribute(name, of: entity), attribute.type == .composite else { return nil }
+    guard let attribute = destination.attribute(name, of: entity), attribute.type == .composite,
+      attribute.leaves.count != 1
+    else { return nil }
     let elements = attribute.leaves.map(\.path).joined(separator: ", ")
-    return "\(name) is a composite attribute, and takes no value: set its elements in a policy (\(elements))"
+    return "\(name) is a composite attribute, and takes no value: give each of its elements one (\(elements))"
+  }
+
+  /// What is read must have something that the attribute can take.
+  private func elements(_ property: PropertyMapping, of entity: String, from origin: String?) -> String? {
+    guard property.valueExpression != nil, let read = property.copiedAttribute, let origin,
+      let old = source.attribute(read, of: origin), let new = destination.attribute(property.name, of: entity),
+      new.type == .composite || old.type == .composite,
+      !new.leaves.contains(where: { new.origin(of: $0.path, in: old) != nil })
+    else { return nil }
+    let (names, others) = (new.leaves.map(\.path), old.leaves.map(\.path))
+    return "\(new.name) would have nothing of \(read): "
+      + "give each element a value (\(names.joined(separator: ", ")) of \(others.joined(separator: ", ")))"
   }
 
   private func relationship(_ name: String, of entity: String) -> String? {

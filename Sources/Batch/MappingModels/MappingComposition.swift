@@ -29,6 +29,9 @@ package struct MappingComposition {
     package let entity: String
     package var attributes: [String: AttributeOrigin]
     var relationships: [String: RelationshipTrail]
+
+    /// The first version's relationship that one of the latest carries over; nil for none.
+    package func relationship(_ name: String) -> String? { relationships[name]?.name }
   }
 
   private let first: VersionLayout
@@ -123,18 +126,21 @@ package struct MappingComposition {
     var found: [String: AttributeOrigin] = [:]
     for attribute in step.destination.model.attributes(of: entity).filter({ !$0.isTransient }) {
       for leaf in attribute.leaves {
-        let rest = leaf.path.dropFirst(attribute.name.count)
-        if let expression = mapped[attribute.name]?.valueExpression, expression.isComputed, rest.isEmpty {
+        let property = mapped[leaf.path] ?? mapped[attribute.name]
+        if let expression = property?.valueExpression, expression.isComputed,
+          attribute.leaves.count == 1 || property?.name == leaf.path
+        {
           found[leaf.path] = .computed(
             try moved(expression, name: attribute.name, origin: origin), types: [leaf.attribute.type])
           continue
         }
-        let value = try mapped[attribute.name].flatMap { try step.source($0, attributes: old, rest: rest) }
+        let value = try property.flatMap {
+          try step.source(
+            $0, of: mapping.sourceEntity ?? "", attributes: old, leaf: leaf.path, attribute)
+        }
         found[leaf.path] =
-          try value.map {
-            try origin.attribute($0.path, from: $0.attribute, to: leaf, mapped[attribute.name]?.valueForNull)
-          }
-          ?? .constant(try step.constant(mapped[attribute.name], leaf.attribute))
+          try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf, property?.valueForNull) }
+          ?? .constant(try step.constant(property, leaf.attribute))
       }
     }
     return found

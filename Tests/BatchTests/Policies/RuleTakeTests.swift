@@ -146,4 +146,45 @@ struct RuleTakeTests {
         + "  - from: Address\n    relationships: { person: null }")
     #expect(try MigrationFolder.rows(result, Self.sides) == ["int64(7)", "int64(1)"])
   }
+
+  @Test("Steps in one pass leave empty what they leave empty one by one, and say the same of it")
+  func severalObjectsInOnePass() throws {
+    func entities(_ name: String, many: Bool, _ attributes: [(String, AttributeType)]) -> [EntityDescription] {
+      [
+        StoreModels.entity("Person", [("name", .string)], [StoreModels.link(name, "Address", "person", many: many)]),
+        StoreModels.entity("Address", attributes, [StoreModels.link("person", "Person", name)]),
+      ]
+    }
+    let folder = try MigrationFolder([
+      ManagedObjectModel(name: "A", entities: entities("address", many: true, [("city", .string)])),
+      ManagedObjectModel(name: "B", entities: entities("home", many: false, [("city", .string)])),
+      ManagedObjectModel(name: "C", entities: entities("home", many: false, [("city", .string), ("zip", .string)])),
+    ])
+    let store = try folder.sample("A", rows: 20, seed: 3)
+    let plan = try folder.job().plan(folder.request(store), for: .plan)
+    #expect(plan.steps.count == 1)
+    #expect(plan.notes.contains { $0.contains("Person.home comes from nothing: it stays empty") }, "\(plan.notes)")
+    _ = try folder.migrate(folder.request(store))
+    #expect(try MigrationFolder.rows(store, "SELECT count(ZHOME) FROM ZPERSON") == ["int64(0)"])
+    #expect(try MigrationFolder.rows(store, "SELECT count(ZPERSON) > 0 FROM ZADDRESS") == ["int64(1)"])
+  }
+
+  @Test("A to-one that becomes required is told with the number of objects that have none")
+  func requiredToOne() throws {
+    func entities(optional: Bool) -> [EntityDescription] {
+      var link = StoreModels.link("person", "Person", "addresses")
+      link.isOptional = optional
+      return [
+        StoreModels.entity("Person", [], [StoreModels.link("addresses", "Address", "person", many: true)]),
+        StoreModels.entity("Address", [("city", .string)], [link]),
+      ]
+    }
+    let store = try RuleStore(
+      entities(optional: true), entities(optional: false),
+      [("Person", "Z_PK", "1"), ("Address", "Z_PK, ZPERSON", "1, 1"), ("Address", "Z_PK", "2")])
+    let notes = try store.folder.job().plan(store.folder.request(store.store), for: .plan).notes
+    let note = "Address.person is required in B, and 1 object has none. Core Data refuses to save such objects"
+    #expect(notes.contains { $0.hasPrefix(note) }, "\(notes)")
+    #expect(try !store.inferred().isEmpty)
+  }
 }

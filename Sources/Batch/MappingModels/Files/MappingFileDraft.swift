@@ -25,7 +25,9 @@ extension MappingFileWriter {
       lines += needs.map { comment("To do: \($0.text)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
       lines += dropped(mapping, source: source, version: destination.name).map(comment)
-      let open = Open(problems, needs, emptied: emptied(mapping, by: inference.problems, in: destination))
+      let open = Open(
+        problems, needs, emptied: emptied(mapping, by: inference.problems, in: destination),
+        elements: destination.attributes(of: mapping.destinationEntity ?? ""))
       lines += open.emptied.sorted().map { comment("\(mapping.destinationEntity ?? "").\($0) is set by its inverse.") }
       lines += draft(mapping, open)
     }
@@ -68,22 +70,21 @@ extension MappingFileWriter {
       let before = old[name].flatMap { $0.isTransient ? nil : $0 }
       // A mapping copies what is missing as well; only an inferred step puts the default value in its place.
       guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
-        Inference.needsValues(new, from: before) || property.valueForNull != nil
+        Inference.needsValues(new, from: before) || property.valueForNull != nil,
+        new.type != .composite || new.unreadDefault != nil || !new.neededElements.isEmpty
       else { return nil }
       let place = "\(to).\(property.name)"
       if before != nil {
         return Need(name: property.name, text: "\(place) is required, and was optional.", undecided: nil)
       }
-      // Elements of a composite have values of their own.
-      let isWhole = new.type != .composite
       if let literal = new.unreadDefault {
         let fact = "has a default that is no literal (\(literal))"
         return Need(
-          name: property.name, text: "\(place) \(fact); give it a value.", undecided: isWhole ? "it \(fact)" : nil)
+          name: property.name, text: "\(place) \(fact); give it a value.", undecided: "it \(fact)")
       }
       return Need(
         name: property.name, text: "\(place) is required; give it a value.",
-        undecided: isWhole ? "it is required, and nothing gives it a value" : nil)
+        undecided: "it is required, and nothing gives it a value")
     }
   }
 
@@ -111,12 +112,18 @@ extension MappingFileWriter {
     /// Other properties with a problem, which are mapped by name until it is solved.
     var conflicts: Set<String> = []
 
-    init(_ problems: [InferenceProblem], _ needs: [Need], emptied: Set<String>) {
+    /// `elements` are the attributes that may be composites: each of several elements is decided on its own.
+    init(
+      _ problems: [InferenceProblem], _ needs: [Need], emptied: Set<String>, elements: [AttributeDescription]
+    ) {
       self.emptied = emptied
-      for need in needs { undecided[need.name] = need.undecided }
+      let composites = elements.filter { $0.type == .composite }
+      let parts = Dictionary(composites.map { ($0.name, $0.leaves.map(\.path)) }) { first, _ in first }
+      func paths(_ name: String) -> [String] { parts[name].flatMap { $0.count > 1 ? $0 : nil } ?? [name] }
+      for need in needs { for path in paths(need.name) { undecided[path] = need.undecided } }
       for problem in problems {
         if problem.kind == .type || problem.kind == .toOne {
-          for name in problem.properties { undecided[name] = problem.reason }
+          for path in problem.properties.flatMap(paths) { undecided[path] = problem.reason }
         } else {
           conflicts.formUnion(problem.properties)
         }
@@ -151,13 +158,16 @@ extension MappingFileWriter {
   }
 
   private static func changed(_ key: String, mappings: [PropertyMapping], _ open: Open) -> [String] {
-    let named = mappings.compactMap { mapping -> String? in
-      if let reason = open.undecided[mapping.name] {
-        return "  \(quoted(mapping.name)): { undecided: \(quoted(reason)) }"
+    let named = mappings.flatMap { mapping -> [String] in
+      let undecided = open.undecided.filter { $0.key == mapping.name || $0.key.hasPrefix(mapping.name + ".") }
+      guard undecided.isEmpty else {
+        return undecided.sorted { $0.key < $1.key }.map { "  \(quoted($0)): { undecided: \(quoted($1)) }" }
       }
-      if open.emptied.contains(mapping.name) { return "  \(quoted(mapping.name)): null" }
-      return mapping.valueExpression.map { "  \(quoted(mapping.name)): \(quoted(text($0)))" }
-        ?? (open.conflicts.contains(mapping.name) ? "  \(quoted(mapping.name)): \(RuleReader.same)" : nil)
+      if open.emptied.contains(mapping.name) { return ["  \(quoted(mapping.name)): null"] }
+      if let expression = mapping.valueExpression {
+        return ["  \(quoted(mapping.name)): \(quoted(text(expression)))"]
+      }
+      return open.conflicts.contains(mapping.name) ? ["  \(quoted(mapping.name)): \(RuleReader.same)"] : []
     }
     return named.isEmpty ? [] : ["\(key):"] + named
   }

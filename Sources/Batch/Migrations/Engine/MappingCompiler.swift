@@ -55,20 +55,28 @@ struct MappingCompiler {
     }
   }
 
-  /// The mapping of a composite attribute as mappings of its elements; any other as it is.
+  /// The mapping of a composite attribute as mappings of its elements; any other as it is. Elements with a mapping of
+  /// their own are left to that.
   private func leaves(_ property: PropertyMapping, _ draft: MappingDraft) -> [PropertyMapping] {
-    guard let composite = layout.model.attribute(property.name, of: draft.destination.name),
-      composite.type == .composite
-    else { return [property] }
+    guard let target = layout.model.attribute(property.name, of: draft.destination.name) else { return [property] }
     var sourceName = property.name
     switch property.valueExpression {
     case nil: break
     case .keyPath(.variable("source"), let path): sourceName = path.joined(separator: ".")
-    default: return []
+    case .some(let expression):
+      guard target.type == .composite else { return [property] }
+      // A value is one.
+      return target.leaves.count == 1
+        ? target.leaves.map { PropertyMapping(name: $0.path, valueExpression: expression) } : []
     }
-    return composite.leaves.compactMap { leaf in
-      let origin = sourceName + leaf.path.dropFirst(composite.name.count)
-      guard draft.source.attributes[origin] != nil else { return nil }
+    let source = drafts.step.source.attribute(sourceName, of: draft.source.name)
+    guard target.type == .composite || source?.type == .composite else { return [property] }
+    let own = Set(draft.mapping.attributeMappings.map(\.name))
+    return target.leaves.compactMap { leaf in
+      guard leaf.path == property.name || !own.contains(leaf.path) else { return nil }
+      guard let origin = source.map({ target.origin(of: leaf.path, in: $0) }) ?? sourceName,
+        draft.source.attributes[origin] != nil
+      else { return nil }
       return PropertyMapping(name: leaf.path, valueExpression: .keyPath(operand: .variable("source"), path: [origin]))
     }
   }
@@ -100,7 +108,9 @@ struct MappingCompiler {
     var sourceName = property.name
     switch property.valueExpression {
     case nil: break
-    case .keyPath(.variable("source"), let path) where path.count == 1: sourceName = path[0]
+    case .keyPath(.variable("source"), let path)
+    where path.count == 1 || draft.source.attributes[path.joined(separator: ".")] != nil:
+      sourceName = path.joined(separator: ".")
     case .some(let expression):
       let types = property.passedTypes + [target.type]
       if target.type == .date { try checkEpoch(expression, name: property.name, draft: draft) }

@@ -152,9 +152,10 @@ private struct RequiredValues {
   private func missing(in entity: String, setting rules: [RuleAttribute], _ hasSource: (String) -> Bool) -> [String] {
     let set = Set(rules.filter { $0.value != .expression(.constant(.null)) }.map(\.name))
     return step.destination.attributes(of: entity).filter { attribute in
-      !attribute.isOptional && Inference.needsValues(attribute, from: nil) && attribute.type != .composite
-        && attribute.derivationExpression == nil
-        && !set.contains(attribute.name) && !hasSource(attribute.name)
+      let elements = attribute.neededElements
+      let needs = attribute.type == .composite ? !elements.isEmpty : Inference.needsValues(attribute, from: nil)
+      return !attribute.isOptional && needs && attribute.derivationExpression == nil
+        && !([attribute.name] + elements).contains { set.contains($0) || hasSource($0) }
     }.map {
       "\(mapping.name): \(entity).\($0.name) is required in \(step.destination.name), and nothing gives it a value"
     }

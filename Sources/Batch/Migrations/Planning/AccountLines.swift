@@ -131,14 +131,25 @@ struct AccountLines {
     of path: String, in property: PropertyMapping, _ mapping: EntityMapping
   ) -> (name: String, path: String, types: [AttributeType])? {
     guard let read = property.copiedAttribute, let entity = mapping.destinationEntity,
-      path == read || path.hasPrefix(read + ".")
+      path == read || path.hasPrefix(read + "."),
+      let name = element(of: property.name, entity, taking: path, of: read, mapping.sourceEntity ?? "")
     else { return nil }
-    let name = property.name + path.dropFirst(read.count)
     guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path]
     else {
       return nil
     }
     return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
+  }
+
+  /// What of a destination attribute takes a source attribute's element over; nil for nothing.
+  private func element(
+    of name: String, _ entity: String, taking path: String, of read: String, _ source: String
+  ) -> String? {
+    guard let new = step.destination.attribute(name, of: entity), let old = step.source.attribute(read, of: source)
+    else {
+      return name + path.dropFirst(read.count)
+    }
+    return new.leaves.first { new.origin(of: $0.path, in: old) == path }?.path
   }
 
   /// Of a property that no mapping carries.
@@ -156,9 +167,8 @@ struct AccountLines {
   }
 
   private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
-    (mapping.attributeMappings + mapping.relationshipMappings).contains {
-      $0.valueExpression?.names.contains(name) == true
-    }
+    mapping.attributeMappings.contains { $0.copiedAttribute == nil && $0.valueExpression?.names.contains(name) == true }
+      || mapping.relationshipMappings.contains { $0.valueExpression?.names.contains(name) == true }
       || mapping.rules?.names.contains(name) == true
   }
 

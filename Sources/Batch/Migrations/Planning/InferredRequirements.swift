@@ -7,7 +7,7 @@ import Streams
 /// An inferred step may make an attribute required only while no row lacks a value (E.2, rule 4): counted before
 /// anything is written, for all steps up to the first that is not inferred, each table read once.
 struct InferredRequirements {
-  /// An attribute that has to have values.
+  /// An attribute that has to have values, or a to-one relationship that has to lead to an object.
   private struct Requirement {
     /// The entity and the attribute whose values it gets, in the store; no attribute where it gets none.
     var origin: String
@@ -19,10 +19,22 @@ struct InferredRequirements {
     var step: (source: ManagedObjectModel, destination: ManagedObjectModel)
     /// Whether its default value fills in what is missing.
     var isFilled = false
+    /// Whether it is a relationship. Nothing is refused for that: an object may get it later.
+    var isToOne = false
     /// Where sources write a default that they compute; nil for others.
     var place: String?
     /// What gives it one.
     var remedy = "give the attribute a value in a mapping file (--mappings)"
+
+    func note(_ count: UInt64) -> String {
+      let subject = "\(entity).\(name) is required in \(version)"
+      guard isFilled else {
+        return "\(subject), and \(count.counted("object has", "objects have")) none. "
+          + "Core Data refuses to save such objects until they have one"
+      }
+      return "\(subject): \(count) "
+        + "\(count == 1 ? "object without a value gets the" : "objects without a value get the") default"
+    }
 
     func refusal(_ count: UInt64, path: String, begin: AdvisedCommand?) -> BatchError {
       let objects = count.counted("object")
@@ -65,24 +77,65 @@ struct InferredRequirements {
       // What only a version between requires.
       if property.valueForNull != nil, target.isOptional { continue }
       let old = step.source.attribute(name, of: source)
-      let isFilled = property.valueForNull != nil
       let place = old == nil ? target.unreadDefault : nil
-      guard isFilled || Inference.needsValues(target, from: old), place != nil || target.type != .composite else {
-        continue
-      }
+      let isFilled = property.valueForNull != nil
       var requirement = Requirement(
         origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
         step: (step.source, step.destination), isFilled: isFilled)
       requirement.place = place
-      if target.type == .composite { requirement.remedy = "set its elements in a policy, with a mapping model" }
-      switch old.flatMap({ origin.attributes[$0.name] }) {
-      case .constant(let value) where value != .null: continue
-      case .source(_, _, .some): continue
-      case .source(let attribute, _, nil): requirement.attribute = attribute
-      // What an attribute without a source in the store gets is no row's matter.
-      default: if isFilled { continue }
+      guard target.type != .composite || place != nil else {
+        addElements(of: target, from: old, requirement, origin: origin)
+        continue
       }
-      requirements.append(requirement)
+      guard isFilled || Inference.needsValues(target, from: old) else { continue }
+      if target.type == .composite { requirement.remedy = "give its elements values in a mapping file (--mappings)" }
+      add(requirement, of: old.flatMap { origin.attributes[$0.name] })
+    }
+    for property in mapping.relationshipMappings {
+      addToOne(property, from: source, to: destination, step: step, origin: origin)
+    }
+  }
+
+  /// A to-one relationship that was optional and is required.
+  private mutating func addToOne(
+    _ property: PropertyMapping, from source: String, to destination: String, step: MigrationStep,
+    origin: MappingComposition.Origin
+  ) {
+    let name = property.valueExpression?.carriedRelationship?.path ?? property.name
+    guard let new = step.destination.relationship(property.name, of: destination), !new.isOptional, !new.isToMany,
+      let old = step.source.relationship(name, of: source), old.isOptional, !old.isToMany,
+      let first = origin.relationship(name)
+    else { return }
+    requirements.append(
+      Requirement(
+        origin: origin.entity, attribute: first, entity: destination, name: property.name,
+        version: step.destination.name, step: (step.source, step.destination), isToOne: true))
+  }
+
+  private mutating func add(_ requirement: Requirement, of value: MappingComposition.AttributeOrigin?) {
+    var requirement = requirement
+    switch value {
+    case .constant(let value) where value != .null: return
+    case .source(_, _, .some): return
+    case .source(let attribute, _, nil): requirement.attribute = attribute
+    // What an attribute without a source in the store gets is no row's matter.
+    default: if requirement.isFilled { return }
+    }
+    requirements.append(requirement)
+  }
+
+  /// A composite has a value where those of its elements have that need one.
+  private mutating func addElements(
+    of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
+    origin: MappingComposition.Origin
+  ) {
+    let known = Set(old?.neededElements ?? [])
+    for path in target.neededElements {
+      let from = old.flatMap { target.origin(of: path, in: $0) }
+      if let from, known.contains(from) { continue }
+      var requirement = whole
+      if target.leaves.count > 1 { requirement.name = path }
+      add(requirement, of: from.flatMap { origin.attributes[$0] })
     }
   }
 
@@ -110,16 +163,17 @@ struct InferredRequirements {
   func check(_ reader: StoreReader, _ binding: StoreBinding, in library: ModelLibrary) throws -> [String] {
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
     let sought = zip(requirements, entities).map { requirement, entity in
-      ValueCount.Sought(entity: entity, position: requirement.attribute.flatMap { entity.attributes[$0]?.position })
+      let position = requirement.attribute.flatMap { name in
+        requirement.isToOne ? entity.relationships[name]?.keyPosition : entity.attributes[name]?.position
+      }
+      return ValueCount.Sought(entity: entity, position: position)
     }
     let missing = try ValueCount(sought, reader: reader, binding: binding).missing
-    for (requirement, count) in zip(requirements, missing) where count > 0 && !requirement.isFilled {
+    for (requirement, count) in zip(requirements, missing)
+    where count > 0 && !requirement.isFilled && !requirement.isToOne {
       let begin = library.beginning(requirement.step.source, requirement.step.destination)
       throw requirement.refusal(UInt64(count), path: reader.path, begin: begin)
     }
-    return zip(requirements, missing).filter { $0.isFilled && $1 > 0 }.map { requirement, count in
-      "\(requirement.entity).\(requirement.name) is required in \(requirement.version): \(count) "
-        + "\(count == 1 ? "object without a value gets the" : "objects without a value get the") default"
-    }
+    return zip(requirements, missing).filter { ($0.isFilled || $0.isToOne) && $1 > 0 }.map { $0.note($1) }
   }
 }

@@ -60,6 +60,13 @@ package final class DestinationEntity: @unchecked Sendable {
   /// Whether the entity is that one, by Z_ENT, or below it.
   package func isKind(of number: Int) -> Bool { self.number == number || ancestors.contains(number) }
 
+  /// The path of an attribute that takes one value: of a composite that of its only element.
+  func path(of name: String) -> String {
+    guard attributes[name] == nil else { return name }
+    let elements = attributes.names.filter { $0.hasPrefix(name + ".") }
+    return elements.count == 1 ? elements[0] : name
+  }
+
   /// Where the attribute of a name is stored; nil when there is none.
   func attribute(_ name: String) -> UnsafePointer<StoredAttribute>? {
     attributesForRows._withUnsafeGuaranteedRef { $0.find(name) }

@@ -75,6 +75,8 @@ struct RuleCompiler {
   private func attribute(
     _ attribute: RuleAttribute, of entity: DestinationEntity, _ context: RuleContext
   ) throws -> CompiledRuleAttribute {
+    var attribute = attribute
+    attribute.name = entity.path(of: attribute.name)
     guard let stored = entity.attributes[attribute.name] else {
       throw failure("the attribute \(entity.name).\(attribute.name)")
     }
