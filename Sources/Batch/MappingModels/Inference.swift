@@ -192,9 +192,8 @@ package struct Inference {
     guard new.type != old.type else {
       for element in new.elements {
         let origin = new.origin(of: "\(new.name).\(element.name)", in: old)?.dropFirst(old.name.count + 1)
-        if let from = old.elements.first(where: { $0.name == origin ?? element.name[...] }) {
-          check(element, from, entity: entity, inside: path + [new.name])
-        }
+        guard let from = old.elements.first(where: { $0.name == origin ?? element.name[...] }) else { continue }
+        check(element, from, entity: entity, inside: path + [new.name])
       }
       return
     }

@@ -17,11 +17,11 @@ public struct MemoryBudget: Sendable, Equatable {
   /// Makes a budget; what is below the minimum is raised to it.
   public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
 
-  /// The same for a sample that is such a part of all rows, with `lookups` also for its look-ups.
-  package func sample(_ share: Double, lookups: Bool = false) -> MemoryBudget {
+  /// The same for a sample that is such a part of all rows. Its look-ups get `lookups` times the memory of a run's.
+  package func sample(_ share: Double, lookups: Double = 1) -> MemoryBudget {
     var less = self
     less.sortShare = min(1, max(Double(Self.leastSortBytes) / Double(sortBytes), share))
-    if lookups { less.lookupShare = min(1, max(Double(Self.leastLookupBytes) / Double(lookupBytes), share)) }
+    less.lookupShare = max(Double(Self.leastLookupBytes) / Double(lookupBytes), lookups)
     return less
   }
 

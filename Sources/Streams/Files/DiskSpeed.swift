@@ -8,8 +8,6 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
   public var copiedPerSecond: Double
   /// Seconds of one small write that is waited for.
   public var latency: Double
-  /// Seconds to read 4 KiB that the system has in memory.
-  public var readSeconds: Double
 
   private static let chunk = 1 << 20
   /// Linux's O_TMPFILE, which the C library's headers hide from Swift (include/uapi/asm-generic/fcntl.h).
@@ -50,8 +48,7 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
     }
     guard passed > 0, copying > 0 else { return nil }
     return DiskSpeed(
-      bytesPerSecond: Double(position) / passed, copiedPerSecond: Double(position) / copying, latency: latency,
-      readSeconds: readSeconds(descriptor, length: position))
+      bytesPerSecond: Double(position) / passed, copiedPerSecond: Double(position) / copying, latency: latency)
   }
 
   /// No zeros: some disks leave them out.
@@ -62,21 +59,6 @@ public struct DiskSpeed: Sendable, Equatable, Codable {
       random ^= random >> 7
       random ^= random << 17
       return random
-    }
-  }
-
-  /// The best of some rounds over pages here and there.
-  private static func readSeconds(_ descriptor: Int32, length: Int) -> Double {
-    let (rounds, reads, page) = (4, 64, 4096)
-    let pages = length / page
-    return withUnsafeTemporaryAllocation(byteCount: page, alignment: page) { buffer in
-      (0..<rounds).map { round in
-        let begin = ContinuousClock.now
-        for read in 0..<reads {
-          _ = pread(descriptor, buffer.baseAddress, page, (round * reads + read) * 7919 % pages * page)
-        }
-        return (ContinuousClock.now - begin) / .seconds(1) / Double(reads)
-      }.min() ?? 0
     }
   }
 }

@@ -20,7 +20,7 @@ final class EqualKeys {
     guard let base = key.baseAddress,
       let values = SortKey.Tail(key, columnCount: count, hasTexts: hasTexts)?.rowid
     else { return nil }
-    defer { keep(base, values + 8, values) }
+    defer { keep(base, values: values) }
     guard values == lastValues, let before = last.baseAddress,
       compareKeys(UnsafeRawBufferPointer(start: before, count: values), .init(start: base, count: values)) == 0,
       !SortKey.hasNull(key, columns: columns)
@@ -28,7 +28,8 @@ final class EqualKeys {
     return (Self.rowid(before + values), Self.rowid(base + values))
   }
 
-  private func keep(_ base: UnsafeRawPointer, _ length: Int, _ values: Int) {
+  private func keep(_ base: UnsafeRawPointer, values: Int) {
+    let length = values + 8
     if last.count < length {
       last.deallocate()
       last = .allocate(byteCount: 2 * length, alignment: 8)

@@ -4,10 +4,7 @@ extension SortKey {
   /// Turns a key back into the index record that SQLite stores; false when the bytes are no key.
   public static func decode(_ key: UnsafeRawBufferPointer, columns: [SortColumn], into encoder: RecordEncoder) -> Bool {
     encoder.reset()
-    let hasTexts = columns.contains { $0.collation != .binary }
-    guard let tail = Tail(key, columnCount: columns.count, hasTexts: hasTexts), let base = key.baseAddress else {
-      return false
-    }
+    guard let tail = Tail(key, columns), let base = key.baseAddress else { return false }
     var (offset, texts) = (0, tail.texts)
     for (position, column) in columns.enumerated() {
       guard offset < tail.rowid else { return false }
@@ -116,6 +113,11 @@ extension SortKey {
     let texts: Int
     let kinds: Int
 
+    init?(_ key: UnsafeRawBufferPointer, _ columns: [SortColumn]) {
+      self.init(key, columnCount: columns.count, hasTexts: columns.contains { $0.collation != .binary })
+    }
+
+    /// The same, where that is known of the columns.
     init?(_ key: UnsafeRawBufferPointer, columnCount: Int, hasTexts: Bool) {
       var (end, length) = (key.count, 0)
       if hasTexts {

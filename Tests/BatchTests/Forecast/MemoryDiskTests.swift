@@ -62,17 +62,4 @@ struct MemoryDiskTests {
     try disk.remove("b")
     #expect(throws: StreamsError.self) { try disk.open("b", .update) }
   }
-
-  @Test(
-    "Reads are counted, of all files or of some: on a real disk each of them takes its time", arguments: ["", "a"],
-    [nil, scratch])
-  func reads(counted: String, scratch: String?) throws {
-    let disk = MemoryDisk(limit: 1 << 20, counting: counted, scratch: scratch)
-    var bytes = [UInt8](repeating: 7, count: 100)
-    for name in ["a", "b"] {
-      try bytes.withUnsafeBytes { try disk.open(name, .create).write($0, at: 0) }
-      for _ in 0..<5 { _ = try bytes.withUnsafeMutableBytes { try disk.open(name, .read).read(into: $0, at: 9) } }
-    }
-    #expect(disk.reads == (counted.isEmpty ? 10 : 5))
-  }
 }

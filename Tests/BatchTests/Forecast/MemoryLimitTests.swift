@@ -69,7 +69,8 @@ struct MemoryLimitTests {
     let whole = MemoryBudget.standard
     #expect(whole.sample(1) == whole && whole.sample(0.5).sortBytes == whole.sortBytes / 2)
     #expect(whole.sample(0.001).sortBytes == 2 << 20 && whole.sample(0.001).lookupBytes == whole.lookupBytes)
-    #expect(abs(whole.sample(0.5, lookups: true).lookupBytes - whole.lookupBytes / 2) <= 1)
-    #expect(whole.sample(0.001, lookups: true).lookupBytes == 128 << 10)
+    #expect(abs(whole.sample(0.5, lookups: 0.5).lookupBytes - whole.lookupBytes / 2) <= 1)
+    #expect(whole.sample(0.001, lookups: 0.001).lookupBytes == 128 << 10)
+    #expect(whole.sample(0.001, lookups: 4).lookupBytes == whole.lookupBytes * 4)
   }
 }

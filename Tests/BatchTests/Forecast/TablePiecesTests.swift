@@ -42,7 +42,7 @@ struct TablePiecesTests {
     let folder = try MigrationFolder(MigrationModels.all)
     let before = try MigrationFolder.tree(folder.path)
     let speed = try #require(DiskSpeed.measure(in: folder.path, bytes: 4 << 20))
-    #expect(speed.bytesPerSecond > 0 && speed.latency > 0 && speed.readSeconds > 0)
+    #expect(speed.bytesPerSecond > 0 && speed.latency > 0)
     #expect(try MigrationFolder.tree(folder.path) == before)
     #expect(DiskSpeed.measure(in: folder.path + "/nowhere") == nil)
   }

@@ -21,7 +21,7 @@ struct CorrectionTests {
     let text = try String(contentsOfFile: file, encoding: .utf8)
     try text.replacing("fileURL: $source.fileURL", with: "fileURL: $source.title").write(
       toFile: file, atomically: true, encoding: .utf8)
-    source = try folder.sample("Library 1", rows: 400, seed: 7)
+    source = try folder.sample("Library 1", rows: 150, seed: 7)
   }
 
   private static let first = ExampleLibrary.root + "/Examples/Mappings/Library"

@@ -36,9 +36,8 @@ struct Rehearsal {
   private static let fixedSecondsOfStep = 0.018
   /// Seconds of a file or folder that is copied, beside its wait for the disk: measured there, too.
   private static let secondsOfCopy = 0.0002
-  /// Reads of look-ups of a whole store, as a part of those of a sample for as many rows: more names of a sample are new.
-  /// Measured with 200,000 and a million names.
-  private static let readsOfLookups = 0.25
+  /// Times the memory for look-ups by rules: a run that numbers names reads none again, and so must a trial.
+  private static let lookupsOfRules = 4.0
   /// Throws what a run would throw over these rows, and `refused` if they make more than scratch files are for, or if
   /// there is no place for these.
   func run(_ source: StoreReader) throws -> MigrationForecast {
@@ -50,9 +49,7 @@ struct Rehearsal {
       UnfinishedFiles.remove(folder, LocalFileSystem())
       UnfinishedFiles.forget(folder)
     }
-    // Tables are read ahead, but a row waits for its look-ups.
-    let disk = MemoryDisk(
-      limit: Int(sampleBytes * 8), counting: ".lookup.", scratch: FilePaths.join(folder, "file"))
+    let disk = MemoryDisk(limit: Int(sampleBytes * 8), scratch: FilePaths.join(folder, "file"))
     let place = Place(source: source, disk: disk, folder: folder)
     do { return try run(place) } catch let error as StreamsError where error.code == .diskFull && disk.wasFull {
       throw BatchError(
@@ -99,7 +96,7 @@ struct Rehearsal {
       reader = try StoreReader(path: done.path, fileSystem: place.disk, locking: .none)
       let bytes = try ForeseenBytes(reader, forecast: forecast, layout: stepPlan.layout)
       tableRows = bytes.tableRows
-      steps.append(done.step(forecast, bytes: bytes, plan: stepPlan, readSeconds: readSeconds(step, speed)))
+      steps.append(done.step(forecast, bytes: bytes, plan: stepPlan))
       if let proving { proofSeconds = try proving.seconds(done, growth: bytes.growth, source: source, on: place.disk) }
     }
     try leave(reader, in: place)
@@ -121,7 +118,7 @@ struct Rehearsal {
     let source = place.source
     let isSmall = bytes(of: reader) / (reader === source ? 1 : share(of: source)) <= Double(smallStore)
     return try RehearsedProof(
-      plan, header: header(like: source), mode: verification,
+      plan, header: DatabaseHeader(like: source), mode: verification,
       memory: memory.less(self.plan.steps.reduce(0) { $0 + $1.modelBytes }), isSmall: isSmall,
       isSample: share(of: source) < 1, folder: place.folder, on: place.disk)
   }
@@ -137,17 +134,13 @@ struct Rehearsal {
   private func files(number: Int, of step: MigrationStep, in place: Place) -> StepFiles {
     StepFiles(
       prefix: FilePaths.join(place.folder, "step-\(number)"), fileSystem: place.disk,
-      budget: memory.sample(share(of: place.source), lookups: !isByRules(step)))
+      budget: memory.sample(
+        share(of: place.source), lookups: isByRules(step) ? Self.lookupsOfRules : share(of: place.source)))
   }
 
-  /// Names that rules look up are numbered by a run: it has enough memory for them.
+  /// Whether names are found by rules: a run numbers them once they are too many for memory.
   private func isByRules(_ step: MigrationStep) -> Bool {
     step.mappingModels.contains { $0.entityMappings.contains { $0.rules != nil } }
-  }
-
-  /// Seconds that a run takes for a read of a look-up of the trial.
-  private func readSeconds(_ step: MigrationStep, _ speed: DiskSpeed?) -> Double {
-    isByRules(step) ? 0 : (speed?.readSeconds ?? 0) * Self.readsOfLookups
   }
 
   private func forecast(
@@ -237,20 +230,15 @@ struct Rehearsal {
     _ plan: StepPlan, reader: StoreReader, files: StepFiles, rehearsal: StepRehearsal, isLast: Bool,
     early: EarlyVerification?, in place: Place
   ) throws -> RehearsedStep {
-    let (clock, reads, source) = (RehearsalClock(), place.disk.reads, place.source)
+    let (clock, source) = (RehearsalClock(), place.source)
     let target = plan.step.destination
     let job = StepJob(
-      reader: reader, plan: plan, path: files.path("sqlite"), files: files, header: header(like: source),
+      reader: reader, plan: plan, path: files.path("sqlite"), files: files, header: DatabaseHeader(like: source),
       metadata: source.metadata.migrated(to: target.versionHashes, identifiers: target.versionIdentifiers),
       hasIndexes: isLast, version: .rollback, monitor: RunMonitor(interval: .seconds(.infinity)),
       keepsDigests: isLast && verification != .none, watcher: early, rehearsal: rehearsal
     ) { state, _ in clock.note(state.phase) }
     let state = try StepRunner(job, restart: nil).run()
-    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock, reads: place.disk.reads - reads)
-  }
-
-  private func header(like source: StoreReader) -> DatabaseHeader {
-    let header = source.snapshot.header
-    return DatabaseHeader(pageSize: header.pageSize, autoVacuum: header.autoVacuum, version: .rollback)
+    return RehearsedStep(state: state, path: state.workingPath(job.path), clock: clock)
   }
 }

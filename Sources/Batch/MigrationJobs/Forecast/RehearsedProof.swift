@@ -100,3 +100,11 @@ extension StreamsError {
     [.inputOutput, .diskFull].contains(code) && path?.hasPrefix(folder) == true
   }
 }
+
+extension DatabaseHeader {
+  /// That of a new store which a source becomes.
+  init(like source: StoreReader) {
+    let header = source.snapshot.header
+    self.init(pageSize: header.pageSize, autoVacuum: header.autoVacuum, version: .rollback)
+  }
+}

@@ -38,20 +38,15 @@ struct RehearsedStep {
   /// Its store.
   var path: String
   var clock: RehearsalClock
-  /// How often it read files of look-ups, which a run has on the disk.
-  var reads: Int
   /// Seconds in which rows are counted that no unit reads.
   var counting = 0.0
 
-  /// The same of the whole store, where a read takes `readSeconds` more than one from memory.
-  func step(_ forecast: StepForecast, bytes: ForeseenBytes, plan: StepPlan, readSeconds: Double)
-    -> MigrationForecast.Step
-  {
+  /// The same of the whole store.
+  func step(_ forecast: StepForecast, bytes: ForeseenBytes, plan: StepPlan) -> MigrationForecast.Step {
     let (preparing, tables, indexes) = clock.seconds
-    let reading = Double(reads) * readSeconds * forecast.seconds / max(forecast.sampleSeconds, .ulpOfOne)
     let changes = max(0, tables - forecast.sampleSeconds) * bytes.tableFactor
     let indexing = indexes * bytes.indexFactor
-    let seconds = preparing + forecast.seconds + reading + changes + indexing + counting
+    let seconds = preparing + forecast.seconds + changes + indexing + counting
     let objects = plan.layout.entityTables.map { ($0.rootEntity, forecast.rows[$0.name] ?? Foreseen(0)) }
     return MigrationForecast.Step(
       parts: MigrationForecast.Part.merged(forecast.parts), objects: Dictionary(objects) { $1 },

@@ -6,23 +6,19 @@ package final class MemoryDisk: FileSystem {
   private let files = Mutex<[String: any File]>([:])
   private let limit: Int
   private let held: Held
-  private let counted: String
   private let scratch: String?
 
-  /// A disk that is full with so many bytes. Reads of files are counted whose paths contain `counted`. With the path of
-  /// a scratch file its files are such ones: without a name there, and gone however the process ends.
-  package init(limit: Int, counting counted: String = "", scratch: String? = nil) {
-    (self.limit, self.counted, self.scratch, held) = (limit, counted, scratch, Held(limit: limit))
+  /// A disk that is full with so many bytes. With the path of a scratch file its files are such ones: without a name
+  /// there, and gone however the process ends.
+  package init(limit: Int, scratch: String? = nil) {
+    (self.limit, self.scratch, held) = (limit, scratch, Held(limit: limit))
   }
 
   /// Whether a file was refused room that it asked for.
   package var wasFull: Bool { held.wasFull.load(ordering: .relaxed) }
 
-  /// How often files were read from that are counted.
-  package var reads: Int { held.reads.load(ordering: .relaxed) }
-
   package func open(_ path: String, _ mode: OpenMode) throws -> any File {
-    let (limit, held, isCounted) = (limit, held, counted.isEmpty || path.contains(counted))
+    let (limit, held) = (limit, held)
     return try files.withLock { files in
       if let file = files[path] {
         if case .create = mode { try file.truncate(to: 0) }
@@ -33,9 +29,9 @@ package final class MemoryDisk: FileSystem {
       case .create, .updateOrCreate:
         let file: any File =
           if let scratch {
-            ScratchFile(try LocalFileSystem().openScratch(scratch), path: path, held: held, isCounted: isCounted)
+            ScratchFile(try LocalFileSystem().openScratch(scratch), path: path, held: held)
           } else {
-            MemoryFile(path: path, limit: limit, held: held, isCounted: isCounted)
+            MemoryFile(path: path, limit: limit, held: held)
           }
         files[path] = file
         return file
@@ -70,10 +66,9 @@ package final class MemoryDisk: FileSystem {
   }
 }
 
-/// Bytes of all files of a disk, and how often they were read.
+/// Bytes of all files of a disk.
 final class Held: Sendable {
   private let bytes = Mutex(0)
-  let reads = Atomic<Int>(0)
   let wasFull = Atomic(false)
   private let limit: Int
 
@@ -107,17 +102,15 @@ final class MemoryFile: File {
   private let limit: Int
   private let contents = Mutex(Contents())
   private let held: Held
-  private let isCounted: Bool
 
-  init(path: String, limit: Int, held: Held, isCounted: Bool) {
-    (self.path, self.limit, self.held, self.isCounted) = (path, limit, held, isCounted)
+  init(path: String, limit: Int, held: Held) {
+    (self.path, self.limit, self.held) = (path, limit, held)
   }
 
   deinit { held.giveBack(contents.withLock { $0.chunks.count } * Self.chunk) }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
-    if isCounted { held.reads.add(1, ordering: .relaxed) }
-    return contents.withLock { contents in
+    contents.withLock { contents in
       guard let start = Int(exactly: offset), start < contents.length else { return 0 }
       let count = min(buffer.count, contents.length - start)
       Self.pieces(start, count: count) { chunk, place, done, length in

@@ -55,7 +55,9 @@ struct OneToOneSides {
     if !isRuled, mapped?.valueExpression == nil, comesFrom == nil {
       return try unset((name, of: draft), (inverse, of: other), from: origin)
     }
-    if !isRuled, let comesFrom { return try stranger((name, of: draft), (inverse, of: other), comesFrom, from: origin) }
+    if !isRuled, let comesFrom {
+      return try stranger((name, of: draft), (inverse, of: other), comingFrom: comesFrom, from: origin)
+    }
     guard isRuled, !origin.relationship.hasToOneInverse else { return [] }
     throw failure(
       "\(side) is carried over for each object, and a rule sets its inverse \(otherSide) to one of them",
@@ -65,7 +67,7 @@ struct OneToOneSides {
   /// The other side must come from the other side of the same relationship.
   private func stranger(
     _ side: (name: String, of: MappingDraft), _ otherSide: (name: String, of: MappingDraft),
-    _ other: RelationshipOrigin, from origin: RelationshipOrigin
+    comingFrom other: RelationshipOrigin, from origin: RelationshipOrigin
   ) throws -> [String] {
     // Of a filter, its author knows which objects it takes.
     guard let inverse = origin.relationship.inverse, origin.relationship.hasToOneInverse, other.name != inverse,

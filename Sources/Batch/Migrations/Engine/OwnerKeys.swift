@@ -31,7 +31,7 @@ extension StepDraft {
         isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
       guard owner.filter == nil else { throw filtered(owner, name) }
-      if let first, found?.column != column { throw apart(first, owner, name, of: draft) }
+      if let first, found?.column != column { throw apart(first, owner, by: name, of: draft) }
       first = first ?? owner
       // The inverse's key may determine its entity.
       let inverse = origin.relationship.inverse.flatMap { draft.source.relationships[$0] }
@@ -65,7 +65,8 @@ extension StepDraft {
   }
 
   // A row has one place for the owner's key, and two that may hold one.
-  private func apart(_ first: MappingDraft, _ other: MappingDraft, _ name: String, of draft: MappingDraft) -> BatchError
+  private func apart(_ first: MappingDraft, _ other: MappingDraft, by name: String, of draft: MappingDraft)
+    -> BatchError
   {
     let inverses = [first, other].map { owner in
       owner.mapping.relationshipMappings.first { $0.name == name }.flatMap {

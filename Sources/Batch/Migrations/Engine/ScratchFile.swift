@@ -8,10 +8,9 @@ final class ScratchFile: File {
   private let file: any File
   private let held: Held
   private let length = Mutex(0)
-  private let isCounted: Bool
 
-  init(_ file: any File, path: String, held: Held, isCounted: Bool) {
-    (self.file, self.path, self.held, self.isCounted) = (file, path, held, isCounted)
+  init(_ file: any File, path: String, held: Held) {
+    (self.file, self.path, self.held) = (file, path, held)
   }
 
   deinit {
@@ -20,8 +19,7 @@ final class ScratchFile: File {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
-    if isCounted { held.reads.add(1, ordering: .relaxed) }
-    return try file.read(into: buffer, at: offset)
+    try file.read(into: buffer, at: offset)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {

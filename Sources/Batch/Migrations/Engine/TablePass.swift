@@ -47,8 +47,7 @@ final class TablePass {
     (locator, row) = (manager.locator, manager.currentRow)
     tally = try plan.isFirstRead(.rows(table: table, mappings: indexes)) ? TableTally(plan, table: table) : nil
     untaken = tally
-    isFirst = plan.mappingsByEntity.map { $0.first.map(indexes.contains) == true }
-    others = plan.mappingsByEntity.map { used in used.filter { !indexes.contains($0) }.map { plan.mappings[$0] } }
+    (isFirst, others) = Self.share(of: indexes, plan)
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -76,6 +75,15 @@ final class TablePass {
       }
       self.ways[number] = ways
     }
+  }
+
+  /// By Z_ENT: whether some mappings have the entity's first one, and its mappings beside them.
+  private static func share(of indexes: [Int], _ plan: StepPlan) -> (isFirst: [Bool], others: [[CompiledMapping]]) {
+    let used = plan.mappingsByEntity
+    return (
+      used.map { $0.first.map(indexes.contains) == true },
+      used.map { $0.filter { !indexes.contains($0) }.map { plan.mappings[$0] } }
+    )
   }
 
   deinit {

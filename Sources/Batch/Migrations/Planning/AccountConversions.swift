@@ -22,6 +22,32 @@ extension AccountLines {
       }
     }
   }
+
+  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not
+  /// read it alone.
+  func target(
+    of path: String, in property: PropertyMapping, _ mapping: EntityMapping
+  ) -> (name: String, path: String, types: [AttributeType])? {
+    guard let read = property.copiedAttribute, let entity = mapping.destinationEntity,
+      path == read || path.hasPrefix(read + "."),
+      let name = element(of: property.name, entity, taking: path, of: read, mapping.sourceEntity ?? "")
+    else { return nil }
+    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path]
+    else {
+      return nil
+    }
+    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
+  }
+
+  /// What of a destination attribute takes a source attribute's element over; nil for nothing.
+  private func element(
+    of name: String, _ entity: String, taking path: String, of read: String, _ source: String
+  ) -> String? {
+    if path == read, types.destination[entity]?[name] != nil { return name }
+    guard let new = step.destination.attribute(name, of: entity), let old = step.source.attribute(read, of: source)
+    else { return name + path.dropFirst(read.count) }
+    return new.leaves.first { new.origin(of: $0.path, in: old) == path }?.path
+  }
 }
 
 extension [AttributeType] {

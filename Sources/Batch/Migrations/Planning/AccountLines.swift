@@ -4,7 +4,7 @@ import RunSupport
 
 /// Makes the account of a step, before anything is counted: everything of its source version in one line each.
 struct AccountLines {
-  private let step: MigrationStep
+  let step: MigrationStep
   let all: [EntityMapping]
   /// Source entities that a mapping model says to remove, and why.
   private let removed: [String: String?]
@@ -123,33 +123,6 @@ struct AccountLines {
       fate: otherFate(path, taken, isDerived: attribute.derivationExpression != nil) { destination in
         step.destination.attributes(of: destination).contains { $0.name == attribute.name && !$0.isTransient }
       }, by: names(taken))
-  }
-
-  /// Where an attribute mapping puts an attribute's values as they are, and the types on the way; nil if it does not
-  /// read it alone.
-  func target(
-    of path: String, in property: PropertyMapping, _ mapping: EntityMapping
-  ) -> (name: String, path: String, types: [AttributeType])? {
-    guard let read = property.copiedAttribute, let entity = mapping.destinationEntity,
-      path == read || path.hasPrefix(read + "."),
-      let name = element(of: property.name, entity, taking: path, of: read, mapping.sourceEntity ?? "")
-    else { return nil }
-    guard let found = types.destination[entity]?[name], let type = types.source[mapping.sourceEntity ?? ""]?[path]
-    else {
-      return nil
-    }
-    return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
-  }
-
-  /// What of a destination attribute takes a source attribute's element over; nil for nothing.
-  private func element(
-    of name: String, _ entity: String, taking path: String, of read: String, _ source: String
-  ) -> String? {
-    guard let new = step.destination.attribute(name, of: entity), let old = step.source.attribute(read, of: source)
-    else {
-      return name + path.dropFirst(read.count)
-    }
-    return new.leaves.first { new.origin(of: $0.path, in: old) == path }?.path
   }
 
   /// Of a property that no mapping carries.

@@ -145,24 +145,16 @@ struct ExpressionCompiler {
   private func steps(_ path: ArraySlice<String>, from kind: Kind) throws -> (steps: [PathStep], kind: Kind) {
     guard let key = path.first else { return ([], kind) }
     if key.hasPrefix("@") { return try collect(key, rest: path.dropFirst(), kind: kind) }
-    var entity = kind
-    var isMany = false
+    var (entity, isMany) = (kind, false)
     while case .list(let member) = entity { (entity, isMany) = (member, true) }
     guard case .source(let owner) = entity else {
       // A text's length is the one key that values have.
       throw ExpressionDamage("reads \(key) of what is no source object")
     }
-    let length = elementLength(path, of: owner)
+    let length = owner.attributeLength(path)
     let (step, own) = try self.step(path.prefix(length).joined(separator: "."), of: owner)
     let (rest, last) = try steps(path.dropFirst(length), from: isMany ? .list(own) : own)
     return ([step] + rest, last)
-  }
-
-  /// How many keys lead to an attribute: the element of a composite has several.
-  private func elementLength(_ path: ArraySlice<String>, of owner: SourceEntity) -> Int {
-    let found = (2...max(2, path.count)).first { owner.attributes[path.prefix($0).joined(separator: ".")] != nil }
-    guard let found, owner.attributes[path.first ?? ""] == nil else { return 1 }
-    return found
   }
 
   private func step(_ key: String, of owner: SourceEntity) throws -> (PathStep, Kind) {

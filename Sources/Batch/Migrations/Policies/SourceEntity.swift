@@ -51,3 +51,11 @@ package final class SourceEntity: Sendable {
     relationshipsForRows._withUnsafeGuaranteedRef { $0.find(name) }
   }
 }
+
+extension SourceEntity {
+  /// How many keys of a path lead to an attribute, or to something else: the element of a composite has several.
+  func attributeLength(_ path: ArraySlice<String>) -> Int {
+    guard let first = path.first, attributes[first] == nil, path.count > 1 else { return 1 }
+    return (2...path.count).first { attributes[path.prefix($0).joined(separator: ".")] != nil } ?? 1
+  }
+}
