@@ -113,7 +113,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
       throw ValidationError("--keep-backups does not go with a load: the store stays")
     }
     try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
-      if continues, let report = try job.finished(request) { return report }
+      if continues, let report = try Self.finished(request, to: destination, by: job) { return report }
       guard let destination else {
         let report = try job.migrate(request, monitor: monitor(request.interval))
         guard source != store, report.steps == 0 else { return Self.done(report) }
@@ -123,6 +123,13 @@ struct MigrateCommand: ListedCommand, ModelCommand {
       }
       return Self.done(try job.load(request, to: destination, monitor: monitor))
     }
+  }
+
+  /// The report of a migration or a load that has nothing left to do.
+  private static func finished(
+    _ request: MigrationJob.Request, to destination: LoadDestination?, by job: MigrationJob
+  ) throws -> MigrationJob.Report? {
+    try destination.flatMap { try job.finishedLoad(request, to: $0) } ?? job.finished(request)
   }
 
   /// Said even if the summary cannot be written: a script would take the store for one that is not migrated.

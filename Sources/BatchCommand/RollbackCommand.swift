@@ -49,9 +49,9 @@ struct CleanCommand: ListedCommand {
   static let configuration = CommandConfiguration(
     commandName: "clean", abstract: "Removes the files of runs that cannot be resumed, and backups over a limit.",
     discussion: """
-      Running migrations and imports are kept. So are interrupted ones that `resume` could finish, unless you add --all. Without --keep-backups \
+      Running migrations, loads and imports are kept. So are interrupted ones that `resume` could finish, unless you add --all. Without --keep-backups \
       all backups are kept, and without --keep-rolled-back all stores that a rollback set aside. No store in use is touched. Of a \
-      load into a file that was killed nothing is kept: it cannot be resumed.
+      load into a file that was killed nothing is kept: it cannot be resumed. The tables of a load into a server stay there.
       """)
 
   @Argument(
@@ -89,7 +89,7 @@ struct CleanCommand: ListedCommand {
     }
     // Of backups and lists that stay nobody has to be told.
     let run = outcome.document?["kept"]?.elements.first { item in
-      [".godwit", ".godwit-import"].contains { item["path"]?.text?.hasSuffix($0) == true }
+      [".godwit", ".godwit-import", ".godwit-postgres"].contains { item["path"]?.text?.hasSuffix($0) == true }
     }
     return run.map { ListState("kept", .nothing, detail: $0["reason"]?.text) }
       ?? ListState(ListState.nothingToRemove, .nothing)
@@ -108,7 +108,7 @@ struct CleanCommand: ListedCommand {
     var report = try job.clean(
       place, all: all, backups: keepBackups, setAside: keepRolledBack, reports: reports, dryRun: dryRun)
     for more in [
-      try job.cleanLoads(place, dryRun: dryRun), try job.cleanImports(place, all: all, dryRun: dryRun),
+      try job.cleanLoads(place, all: all, dryRun: dryRun), try job.cleanImports(place, all: all, dryRun: dryRun),
     ] {
       report.removed += more.removed
       report.kept += more.kept

@@ -1,5 +1,6 @@
 #if PostgreSQL
   import Foundation
+  import Glibc
   import Testing
 
   @testable import PostgresLoads
@@ -23,13 +24,39 @@
   }
 
   extension CommandFolder {
-    /// Begins a slow load of a store, and waits until its rows are being sent.
-    func loading(_ program: String, _ store: String, _ words: [String], rate: String = "20krows/s") throws
-      -> CommandProcess
-    {
+    /// Begins a slow load of a store, and waits until its rows are being sent, or until its status has other words.
+    func loading(
+      _ program: String, _ store: String, _ words: [String], rate: String = "20krows/s", until phase: String = "loading"
+    ) throws -> CommandProcess {
       let process = try CommandProcess(program, words + ["--checkpoint-every", "30kB", "--throttle", rate], in: self)
-      while process.isRunning, !(try run(program, ["status", store]).output.contains("loading")) { usleep(10_000) }
+      while process.isRunning, !(try run(program, ["status", store]).output.contains(phase)) { usleep(10_000) }
       return process
+    }
+
+    /// Begins a load and kills it while rows are sent.
+    func killed(_ program: String, _ store: String, _ words: [String], rate: String = "5krows/s") throws {
+      let process = try loading(program, store, words, rate: rate)
+      process.send(SIGKILL)
+      #expect(try process.wait().code == 128 + SIGKILL)
+    }
+
+    /// Pastes commands one after the other, as a person does who has set the password.
+    func follow(_ commands: [String]) throws {
+      #expect(!commands.isEmpty)
+      let programs = URL(fileURLWithPath: try CommandProcess.path(of: "godwit")).deletingLastPathComponent().path
+      let launcher = ["/usr/bin/env", "PGPASSWORD=godwit", "PATH=\(programs):/usr/bin:/bin", "bash", "-c"]
+      for command in commands {
+        let done = try run("godwit", [], launcher: launcher + [command])
+        #expect(done.code == 0, "\(command): \(done)")
+      }
+    }
+  }
+
+  extension CommandProcess.Outcome {
+    /// The commands between backticks in what was printed.
+    var commands: [String] {
+      (output + error).split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
   }
 #endif

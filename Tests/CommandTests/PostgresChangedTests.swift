@@ -57,9 +57,7 @@
       try LoadServer.withSchema { session, schema in
         let models = ["--models", ExampleFolder.models]
         let words = ["migrate", store] + models + ["--to-postgres", LoadServer.url, "--schema", schema]
-        let process = try folder.loading("godwit", store, words, rate: "20krows/s")
-        process.send(SIGKILL)
-        #expect(try process.wait().code == 128 + SIGKILL)
+        try folder.killed("godwit", store, words, rate: "20krows/s")
         func rows() throws -> [[String?]] {
           try session.rows("SELECT unit, position, rows, is_done FROM \(schema).godwit_load ORDER BY unit")
         }
@@ -70,17 +68,12 @@
         #expect(!refused.error.contains("resume goes on") && !refused.error.contains("godwit:godwit"), "\(refused)")
         #expect(try rows() == before)
         let again = try folder.run("godwit", words)
-        #expect(again.code == 20 && again.error.contains("an interrupted load of this store exists"), "\(again)")
-        let pieces = refused.error.split(separator: "`", omittingEmptySubsequences: false)
-        let commands = pieces.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        #expect(
+          again.code == 20 && again.error.contains("the store was written to since its interrupted load began"),
+          "\(again)")
+        let commands = refused.commands
         #expect(commands.count == 3 && commands.last?.hasPrefix("godwit migrate ") == true, "\(commands)")
-        let programs = URL(fileURLWithPath: try CommandProcess.path(of: "godwit")).deletingLastPathComponent().path
-        for command in commands {
-          let done = try folder.run(
-            "godwit", [],
-            launcher: ["/usr/bin/env", "PGPASSWORD=godwit", "PATH=\(programs):/usr/bin:/bin", "bash", "-c", command])
-          #expect(done.code == 0, "\(command): \(done)")
-        }
+        try folder.follow(commands)
         let new = try session.rows("SELECT count(*) FROM \(schema).book WHERE title = 'NEW'").first?[0].flatMap {
           Int($0)
         }
@@ -96,9 +89,7 @@
         let words = [
           "migrate", store, "--models", ExampleFolder.models, "--to-postgres", LoadServer.url, "--schema", schema,
         ]
-        let process = try folder.loading("godwit", store, words, rate: "20krows/s")
-        process.send(SIGKILL)
-        _ = try process.wait()
+        try folder.killed("godwit", store, words, rate: "20krows/s")
         let copied = try folder.run(
           "godwit", [], launcher: ["/bin/bash", "-c", "cp -p \(store) \(store).x && mv \(store).x \(store)"])
         #expect(copied.code == 0, "\(copied)")

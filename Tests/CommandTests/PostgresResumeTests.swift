@@ -1,6 +1,5 @@
 #if PostgreSQL
   import Foundation
-  import Glibc
   import Streams
   import Testing
 
@@ -9,13 +8,6 @@
   struct PostgresResumeTests {
     private func load(_ store: String, _ schema: String) -> [String] {
       ["migrate", store] + CommandFolder.models + ["--to-postgres", LoadServer.url, "--schema", schema]
-    }
-
-    /// Begins a load and kills it while rows are sent.
-    private func killed(_ folder: CommandFolder, _ program: String, _ store: String, _ words: [String]) throws {
-      let process = try folder.loading(program, store, words, rate: "5krows/s")
-      process.send(SIGKILL)
-      #expect(try process.wait().code == 128 + SIGKILL)
     }
 
     @Test(
@@ -35,7 +27,7 @@
           schema,
           "--max-rejects", "50%",
         ]
-        try killed(folder, "godwit", store, words)
+        try folder.killed("godwit", store, words)
         let place = try #require(try LoadFolder(store: store, LocalFileSystem()))
         try Data("garbage".utf8).write(to: URL(fileURLWithPath: place.path + "/.store.sqlite.godwit-report"))
         // As it is when the process died before it had noted it.
@@ -64,7 +56,7 @@
         let other = "other_\(schema)"
         try session.execute("CREATE DATABASE \(other)")
         defer { try? session.execute("DROP DATABASE \(other)") }
-        try killed(folder, "book-migration", store, load(store, schema))
+        try folder.killed("book-migration", store, load(store, schema))
         let url =
           LoadServer.url.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
           + "/\(other)"

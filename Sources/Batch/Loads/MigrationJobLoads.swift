@@ -34,20 +34,39 @@ extension MigrationJob {
     try BatchError.looking { try postgresStatus(path) ?? plainStatus(path) }
   }
 
+  /// The report of a load that has nothing left to do: an earlier one has brought this store, as it is now, to the
+  /// destination by the same request, and it is there. Nil otherwise, and for files. Nothing is written.
+  ///
+  /// - Throws: ``BatchError``: what a plan of the request, or the server, would refuse.
+  public func finishedLoad(_ request: Request, to destination: LoadDestination) throws -> Report? {
+    guard case .postgres(let postgres) = destination else { return nil }
+    return try BatchError.looking { try finishedPostgres(request, to: postgres) }
+  }
+
   /// What becomes of a load into a file that is at work or was killed, by the path of the file; nil if there is none. One
   /// that is done is known to ``report(_:)``. Nothing is written.
   ///
-  /// - Throws: ``BatchError`` if the disk cannot be read.
+  /// - Throws: ``BatchError`` if the disk cannot be read, and `refused` for a load into a server.
   public func loadReport(_ path: String) throws -> RunReport? {
-    try BatchError.looking { try plainReport(path) }
+    try BatchError.looking {
+      try refusePostgresReport(path)
+      return try plainReport(path)
+    }
   }
 
-  /// Removes what loads into files left that were killed, in a directory or on the way to one file, as
-  /// ``clean(_:all:backups:setAside:reports:dryRun:)`` does what migrations left. Loads at work stay.
+  /// Removes what interrupted loads left, in a directory, or by the path of a file or a loaded store, as
+  /// ``clean(_:all:backups:setAside:reports:dryRun:)`` does what migrations left. Loads at work stay. Those into servers
+  /// can be resumed, and go only with `all`; their tables stay on the server.
   ///
   /// - Throws: ``BatchError``.
-  public func cleanLoads(_ path: String, dryRun: Bool = false) throws -> CleanReport {
-    try BatchError.border { try cleanPlain(path, dryRun: dryRun) }
+  public func cleanLoads(_ path: String, all: Bool = false, dryRun: Bool = false) throws -> CleanReport {
+    try BatchError.border {
+      var report = try cleanPlain(path, dryRun: dryRun)
+      let more = try cleanPostgres(path, all: all, dryRun: dryRun)
+      report.removed += more.removed
+      report.kept += more.kept
+      return report
+    }
   }
 
   /// Changes what is asked of the process that loads, as ``order(_:_:)`` does; false if there is no load.

@@ -91,7 +91,7 @@ struct PlainValues {
         throw PlainFault("is the time \(value)", fitsSeconds: true)
       }
       text.withUnsafeBytes { encoder.append(type: SerialType.text(length: $0.count), body: $0) }
-      return (value * 1_000_000).rounded() / 1_000_000 == value ? nil : .rounded
+      return WholeMicroseconds.hold(value) ? nil : .rounded
     case .integer:
       guard let whole = Int64(exactly: value) else { throw PlainFault("is \(value)") }
       return try append(whole, field)

@@ -142,6 +142,8 @@ extension OutsideValue {
 struct LoadRemarks: Equatable, Codable {
   /// Columns that the model requires and in which a row has no value, and how many.
   var missing: [Int: UInt64] = [:]
+  /// Columns of times, and how many of them PostgreSQL does not hold to the last bit.
+  var rounded: [Int: UInt64] = [:]
   /// Columns with values of which the proof reads the SHA-256 alone.
   var long: Set<Int> = []
   /// Files beside the store that were not there.
@@ -149,6 +151,7 @@ struct LoadRemarks: Equatable, Codable {
 
   mutating func add(_ other: LoadRemarks) {
     missing.merge(other.missing, uniquingKeysWith: +)
+    rounded.merge(other.rounded, uniquingKeysWith: +)
     long.formUnion(other.long)
     lostFiles += other.lostFiles
   }

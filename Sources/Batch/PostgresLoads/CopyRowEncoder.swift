@@ -6,8 +6,8 @@ import Streams
 
 /// Encodes rows of a store's table as rows of binary COPY. One thread at a time.
 ///
-/// A value that its column cannot hold ends the load with an error that names object and property: nothing is rounded,
-/// cut or left out. Times go to whole microseconds, which is all that PostgreSQL knows.
+/// A value that its column cannot hold ends the load with an error that names object and property: nothing is cut or
+/// left out. Times are rounded to whole microseconds, which is all that PostgreSQL knows, and counted.
 final class CopyRowEncoder {
   /// What a value's way depends on: nothing that is counted, for this is looked at for every value.
   struct Field {
@@ -15,6 +15,8 @@ final class CopyRowEncoder {
     var place: LoadPlace
     var isRequired: Bool
     var isExternal: Bool
+    /// Its place among the table's columns.
+    var column: Int
   }
 
   private let fields: UnsafeMutableBufferPointer<Field>
@@ -28,9 +30,11 @@ final class CopyRowEncoder {
 
   init(_ table: LoadTable, _ store: LoadStore) {
     (self.table, self.store) = (table, store)
-    let fields = zip(table.columns, store.places(of: table)).map { column, place in
-      Field(
-        type: PostgresType(column.type), place: place, isRequired: column.isRequired, isExternal: column.isExternal)
+    let fields = zip(table.columns, store.places(of: table)).enumerated().map { index, field in
+      let (column, place) = field
+      return Field(
+        type: PostgresType(column.type), place: place, isRequired: column.isRequired, isExternal: column.isExternal,
+        column: index)
     }
     self.fields = .allocate(capacity: fields.count)
     _ = self.fields.initialize(from: fields)

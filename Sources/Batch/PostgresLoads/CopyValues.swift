@@ -72,6 +72,7 @@ struct CopyValues {
       buffer.appendField(float.bitPattern)
     case .timestamptz:
       buffer.appendField(try Self.time(value))
+      if !WholeMicroseconds.hold(value) { buffer.remarks.rounded[field.column, default: 0] += 1 }
     case .numeric:
       guard value.isFinite else { throw CopyFault(what: "is \(value)") }
       try appendNumeric(value.description, buffer)

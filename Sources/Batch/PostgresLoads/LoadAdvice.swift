@@ -32,30 +32,30 @@ struct LoadAdvice {
     return "\(givingUp), then \(again)"
   }
 
-  /// Takes a load's folder away, and nothing on the server.
-  static func giveUp(_ folder: String) -> String { "`\(ShellWords.line(["rm", "-r", folder]))`" }
-
   /// An error of the load itself, with what leads on from a value that the server cannot hold: the rows that are there
   /// come of the old one.
   func explained(_ error: BatchError) -> BatchError {
     guard error.code == .failed, error.entity != nil, error.hint == nil else { return error }
     var error = error
-    error.hint = "Mend the value in the store, or by a mapping or policy, and begin again: \(beginningAgain)"
+    error.hint = "Correct the value in the store, or by a mapping or policy, and begin again: \(beginningAgain)"
     error.next = [beginningAgainLine]
     return error
   }
 
   private var commands: [String] {
-    let remove = ShellWords.line(["rm", "-r", folder.path])
-    // The tables are known to be the load's only when it has made them.
+    // The folder last: it says which tables they are.
+    [dropping, ProgramName.command("clean", "--all", folder.source).line].compactMap { $0 }
+  }
+
+  /// Drops what is on the server; nil if the load has made no tables there.
+  var dropping: String? {
     guard let plan, plan.isOnServer, let model, let schema = try? LoadSchemaPlanner.plan(model, plan.options) else {
-      return [remove]
+      return nil
     }
     let statements = PostgresStatements(schema: schema)
     let book = "\(PostgresNames.quoted(plan.options.schema)).\(LoadBook.table)"
     let names = ([book] + schema.tables.indices.map(statements.name)).joined(separator: ", ")
-    let drop = ShellWords.line(["psql", plan.server, "-c", "DROP TABLE IF EXISTS \(names)"])
-    return [drop, remove]
+    return ShellWords.line(["psql", plan.server, "-c", "DROP TABLE IF EXISTS \(names)"])
   }
 }
 
@@ -63,12 +63,14 @@ extension LoadPlan {
   /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its
   /// own.
   var command: String? {
-    guard let arguments, !arguments.isEmpty else { return nil }
+    guard let words = ReplayCommand.words(arguments ?? [], source: source, output: nil, restarts: false) else {
+      return nil
+    }
     let standard = PostgresOptions()
     let others =
       ["--to-postgres", server, "--schema", options.schema]
       + (options.inheritance == standard.inheritance ? [] : ["--inheritance", options.inheritance.rawValue])
       + (options.names == standard.names ? [] : ["--names", options.names.rawValue])
-    return ReplayCommand.line(arguments, store: source, others)
+    return ProgramName.command(words + others).line
   }
 }

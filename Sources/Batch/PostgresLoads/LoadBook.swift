@@ -42,10 +42,15 @@ struct LoadBook {
   private var statements: PostgresStatements { PostgresStatements(schema: schema) }
   private var name: String { "\(PostgresNames.quoted(schema.namespace)).\(Self.table)" }
 
-  /// Whether there is one. Throws `refused` if it belongs to another load.
+  /// Whether there is one. Throws `refused` if it belongs to another load, or is none.
   func exists() throws -> Bool {
     guard try isThere(Self.table) else { return false }
-    let found = try session.rows("SELECT name FROM \(name) WHERE unit = -1").first?.first.flatMap(\.self)
+    guard let found = try owner() else {
+      throw BatchError(
+        .refused, "the schema \(schema.namespace) has a table \(Self.table) that no load has made",
+        hint: "Run \(ProgramName.current) migrate with another --schema, or rename that table", effect: .nothingWritten
+      )
+    }
     guard found == identity else {
       throw BatchError(
         .refused,
@@ -53,6 +58,15 @@ struct LoadBook {
         hint: "Finish that one, or run \(ProgramName.current) migrate with another --schema", effect: .nothingWritten)
     }
     return true
+  }
+
+  /// The load that it belongs to; nil if it has not the columns of a book.
+  private func owner() throws -> String? {
+    do {
+      return try session.rows("SELECT name FROM \(name) WHERE unit = -1").first?.first.flatMap(\.self)
+    } catch let error as PostgresError where error.state.hasPrefix("42") && error.state != "42501" {
+      return nil
+    }
   }
 
   private func isThere(_ table: String) throws -> Bool {
@@ -156,7 +170,7 @@ struct LoadBook {
   private var damaged: BatchError {
     BatchError(
       .badCheckpoint, "the table \(name) on the server is not as the load left it",
-      hint: "Drop the tables of the load and \(name), and load again")
+      hint: "Did others write to it?")
   }
 
   /// Notes how far a unit is, within the transaction that brought it there. Throws `leaseHeld` if the book has other
@@ -202,6 +216,22 @@ struct LoadBook {
     }
   }
 
-  /// Removes the book: the load is finished.
-  func remove() throws { try session.execute("DROP TABLE IF EXISTS \(name)") }
+  /// Removes the book: the load is finished. Its mark becomes a comment of the first table.
+  func remove(mark: String?) throws {
+    try session.execute("BEGIN")
+    try session.execute("DROP TABLE \(name)")
+    if let mark, !schema.tables.isEmpty {
+      try session.execute("COMMENT ON TABLE \(statements.name(0)) IS \(PostgresNames.literal(Self.text(of: mark)))")
+    }
+    try session.execute("COMMIT")
+  }
+
+  /// Whether the tables are those of a finished load with this mark.
+  func has(mark: String) throws -> Bool {
+    guard try !schema.tables.isEmpty && !isThere(Self.table) && hasTables() else { return false }
+    let table = PostgresNames.literal(statements.name(0))
+    return try session.rows("SELECT obj_description(\(table)::regclass, 'pg_class')").first == [Self.text(of: mark)]
+  }
+
+  private static func text(of mark: String) -> String { "Loaded by godwit: \(mark)" }
 }

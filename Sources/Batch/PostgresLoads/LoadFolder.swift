@@ -9,14 +9,18 @@ import Streams
 /// which what was asked for and the model are, and the migrated store if there is one. It goes when the load is
 /// finished.
 struct LoadFolder {
-  private let scratch: ScratchFolder
+  static let suffix = ".godwit-postgres"
+
+  let scratch: ScratchFolder
+  /// The store that it is of, which may have been moved with the folder.
+  let source: String
   private let fileSystem: any FileSystem
 
   /// Derives it from the store. Nothing is made.
   init?(store: String, _ fileSystem: any FileSystem) throws {
     guard let store = try? JobDirectory(destination: store).destination else { return nil }
-    let path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store)).godwit-postgres")
-    self.fileSystem = fileSystem
+    let path = FilePaths.join(FilePaths.directory(of: store), ".\(FilePaths.name(of: store))\(Self.suffix)")
+    (source, self.fileSystem) = (store, fileSystem)
     scratch = ScratchFolder(path, of: store, fileSystem)
   }
 
@@ -33,6 +37,21 @@ struct LoadFolder {
     guard try exists() else { return nil }
     let found = try JobDirectory(destination: store)
     return try found.exists(fileSystem) ? found : nil
+  }
+
+  /// Why the load's last process ended, or that of its migration, if the next one would end so, too.
+  func failure() -> RunFailure? {
+    if let found = RunFailure.read(job, fileSystem) { return found }
+    return (try? migration()?.current(fileSystem)).flatMap { RunFailure.read($0, fileSystem) }
+  }
+
+  /// Notes an error if it would come again.
+  func note(_ error: BatchError) { RunFailure(ofLoad: error)?.write(job, fileSystem) }
+
+  /// Writes the plan with which a load goes on; why its last process ended no longer counts.
+  func goOn(_ plan: LoadPlan) throws {
+    try write(plan)
+    try fileSystem.remove(job.failure)
   }
 
   /// Whether there is a load of this store.
@@ -52,7 +71,7 @@ struct LoadFolder {
   func create(_ plan: LoadPlan, _ model: ManagedObjectModel) throws {
     try scratch.empty()
     try fileSystem.writeDurably(try ModelCache.encode(model).content, to: self.model)
-    try write(plan)
+    try goOn(plan)
     try fileSystem.syncDirectory(path)
     try fileSystem.syncDirectory(FilePaths.directory(of: path))
   }
@@ -63,21 +82,25 @@ struct LoadFolder {
     try fileSystem.writeDurably(Array(try encoder.encode(plan)), to: job.plan)
   }
 
+  private struct Format: Decodable { var format: Int }
+
   func read() throws -> (plan: LoadPlan, model: ManagedObjectModel) {
     do {
-      let plan = try JSONDecoder().decode(LoadPlan.self, from: Data(try fileSystem.readAll(job.plan, cap: 1 << 20)))
-      guard plan.format == LoadPlan.currentFormat else {
+      let bytes = Data(try fileSystem.readAll(job.plan, cap: 1 << 20))
+      guard try JSONDecoder().decode(Format.self, from: bytes).format == LoadPlan.currentFormat else {
         throw BatchError(
           .badCheckpoint, "the load was begun by another release of this program", hint: "Finish it with that one",
           path: job.plan
         )
       }
+      var plan = try JSONDecoder().decode(LoadPlan.self, from: bytes)
+      plan.source = source
       return (plan, try ModelCache.decode(try fileSystem.readAll(model, cap: 16 << 20), name: plan.version))
     } catch let error as DecodingError {
       throw BatchError(
         .badCheckpoint, "what was asked of the load cannot be read",
-        hint: "Give the load up: \(LoadAdvice.giveUp(path)), then load again", path: job.plan,
-        cause: error)
+        hint: "Give the load up with \(ProgramName.command("clean", "--all", source)), then load again",
+        path: job.plan, cause: error)
     }
   }
 

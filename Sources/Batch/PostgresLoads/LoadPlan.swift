@@ -1,3 +1,4 @@
+import Codecs
 import CoreDataModel
 import MappingModels
 import MigrationJobs
@@ -8,7 +9,7 @@ import Streams
 
 /// What a load was asked to do, and what is known of it. FORMAT.md, section 10.1.
 struct LoadPlan: Codable, Equatable {
-  static let currentFormat = 2
+  static let currentFormat = 3
 
   /// What came of the migration in front.
   struct Migrated: Codable, Equatable {
@@ -38,18 +39,21 @@ struct LoadPlan: Codable, Equatable {
   var isOnServer = false
   /// What was loaded and proved: then the book on the server is all that is left.
   var outcome: PostgresLoad.Outcome?
-  /// What the named store was when its rows began to be loaded; nil if a migrated one is loaded, which nobody else
-  /// writes.
-  var state: StoreState?
+  /// What the named store was when the load began.
+  var state: StoreState
+  /// What the tables get as a comment when the load is finished, see ``mark(_:steps:)``.
+  var mark = ""
   /// Nil as long as the migration is not finished.
   var migrated: Migrated?
   /// Options of the command that began the load: what is migrated to what.
   var arguments: [String]?
 
-  init(_ request: MigrationJob.Request, plan: MigrationPlan, options: PostgresOptions, server: PostgresServer)
-    throws
-  {
+  init(
+    _ request: MigrationJob.Request, plan: MigrationPlan, options: PostgresOptions, server: PostgresServer,
+    _ fileSystem: any FileSystem
+  ) throws {
     source = try JobDirectory(destination: request.source).destination
+    state = try StoreState(source, fileSystem)
     isMigrated = !plan.isUpToDate && request.target != .identity
     (sourceVersion, version) = (plan.sourceVersion.name, plan.targetVersion.name)
     (self.options, self.server) = (options, server.address.shown)
@@ -58,6 +62,19 @@ struct LoadPlan: Codable, Equatable {
     case .seconds(let seconds): self.seconds = seconds
     case .bytes(let bytes): self.bytes = bytes
     }
+  }
+
+  /// What distinguishes the finished load from any other: tables, steps, options, and the store as it is.
+  func mark(_ statements: PostgresStatements, steps: [UInt8]) -> String {
+    let words = [statements.script, state.fingerprint, "\(state.modified)"] + (arguments ?? [])
+    return PlanFingerprint.hex(SHA256.hash(Array(words.joined(separator: "\0").utf8) + steps))
+  }
+
+  /// Whether the named store was written to since the load began. A store that is gone cannot be: of a migrated one all
+  /// is in the folder.
+  func hasChanged(_ fileSystem: any FileSystem) throws -> Bool {
+    guard try fileSystem.status(source) != nil else { return false }
+    return try !StoreState(source, fileSystem).isSame(as: state)
   }
 
   /// When transactions end.

@@ -69,15 +69,13 @@ struct LoadProof {
     guard found.count == unit.rows else {
       return BatchError(
         .mismatch, "the table \(name) has \(found.count.counted("row")) in the place of \(unit.rows.grouped)",
-        hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject
-      )
+        hint: "Did others write to it?", entity: described.subject)
     }
     let keys = unit.digest.rows(differingFrom: found, largest: largest)
     return BatchError(
       .mismatch,
       "rows of the table \(name) are not what was sent\(keys.isEmpty ? "" : ": \(keys.map(String.init).joined(separator: ", "))")",
-      hint: "Did others write to it? The tables stay as they are; drop them and load again", entity: described.subject,
-      key: keys.first)
+      hint: "Did others write to it?", entity: described.subject, key: keys.first)
   }
 }
 
@@ -153,6 +151,6 @@ enum CopyReader {
   private static func broken(_ table: String) -> BatchError {
     BatchError(
       .mismatch, "what the server sends of the table \(table) is not what COPY sends",
-      hint: "Is there a program between that changes it? The tables stay as they are", entity: table)
+      hint: "Is there a program between that changes it?", entity: table)
   }
 }

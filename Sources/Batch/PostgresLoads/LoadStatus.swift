@@ -38,14 +38,39 @@ extension MigrationJob {
 
   private func status(of folder: LoadFolder) throws -> JobStatus? {
     guard try folder.exists() else { return nil }
-    if try folder.migration() != nil { return try status(folder.store) }
     var status = try ownership(of: folder.job)
     do {
       let (plan, _) = try folder.read()
-      (status.source, status.target, status.phase) = (plan.source, plan.version, "loading")
-      status.destination = plan.place
+      (status.source, status.target, status.destination) = (plan.source, plan.version, plan.place)
     } catch let error as BatchError { status.problems = ["\(error)"] }
+    if try folder.migration() == nil { status.phase = "loading" } else { try add(migrationIn: folder, &status) }
+    guard status.state != .running else { return status }
+    let life = try LoadLife(folder, fileSystem)
+    // Whoever has begun it since says the rest.
+    guard life.phase != .live else { return status }
+    if life.phase != .interrupted { status.problems.append(life.what) }
+    if case .failed = life.phase { status.state = .failed }
+    status.advice = life.wayOut.text
     return status
+  }
+
+  /// How far the migration in a load is; nobody goes on with it alone.
+  private func add(migrationIn folder: LoadFolder, _ status: inout JobStatus) throws {
+    let migration = try self.status(folder.store)
+    (status.checkpoint, status.step, status.rowsRead) = (migration.checkpoint, migration.step, migration.rowsRead)
+    (status.progress, status.secondsSinceCheckpoint) = (migration.progress, migration.secondsSinceCheckpoint)
+    status.phase = "migrating before it is loaded"
+  }
+
+  /// Refuses a report of a load into a server, which has none.
+  ///
+  /// - Throws: ``BatchError``: `refused`, if one is or was under way.
+  package func refusePostgresReport(_ path: String) throws {
+    guard let status = try postgresStatus(path) else { return }
+    let look = ProgramName.command("status", status.source ?? path)
+    throw BatchError(
+      .refused, "this store is being loaded into a server, and such loads have no report",
+      hint: "\(look) shows how far it is", effect: .nothingWritten, next: [look.line], path: path)
   }
 
   /// Changes what is asked of the process that loads a store, as ``order(_:_:)`` does; false if there is no load.

@@ -59,13 +59,6 @@ struct PostgresLoad {
 
   private var statements: PostgresStatements { PostgresStatements(schema: schema) }
 
-  private static var otherServer: BatchError {
-    BatchError(
-      .refused, "the server has nothing of this load",
-      hint: "Is it the one that the load was begun with, and its database? Name it with --to-postgres",
-      effect: .nothingWritten)
-  }
-
   /// The load's own name: its store's bytes, and its statements.
   var identity: String {
     let text = Array(statements.script.utf8) + store.fingerprint
@@ -91,20 +84,40 @@ struct PostgresLoad {
     }
   }
 
-  /// Removes the book.
-  func finish() throws {
-    try withSession { session, _ in
+  /// Loads what is not loaded yet, and removes the book, in one session: as long as there is a book, the schema is
+  /// locked. `didLoad` is called between. See ``run()`` and ``finish(mark:)``.
+  func complete(mark: String?, didLoad: (Outcome) throws -> Void) throws {
+    var isLoaded = false
+    try withSession { session, absence in
       let book = LoadBook(session: session, schema: schema, identity: identity)
-      guard try book.exists() else {
-        guard try book.hasTables() else { throw Self.otherServer }
-        return
-      }
-      guard try book.units().allSatisfy(\.isDone) else {
-        throw BatchError(
-          .mismatch, "the server has lost rows that it had confirmed",
-          hint: "Is fsync off there? Drop the tables and load again")
-      }
-      try book.remove()
+      if !isLoaded { try didLoad(try attempt(book, absence)) }
+      isLoaded = true
+      try close(book, mark: mark)
+    }
+  }
+
+  /// Removes the book. A mark stays, by which ``isDone(_:)`` knows what was loaded.
+  func finish(mark: String? = nil) throws {
+    try withSession { session, _ in
+      try close(LoadBook(session: session, schema: schema, identity: identity), mark: mark)
+    }
+  }
+
+  private func close(_ book: LoadBook, mark: String?) throws {
+    guard try book.exists() else {
+      guard try book.hasTables() else { throw Self.otherServer }
+      return
+    }
+    guard try book.units().allSatisfy(\.isDone) else {
+      throw BatchError(.mismatch, "the server has lost rows that it had confirmed", hint: "Is fsync off there?")
+    }
+    try book.remove(mark: mark)
+  }
+
+  /// Whether a load with this mark is finished, and its tables are there. Nothing is written.
+  func isDone(_ mark: String) throws -> Bool {
+    try withSession { session, _ in
+      try LoadBook(session: session, schema: schema, identity: identity).has(mark: mark)
     }
   }
 
@@ -151,31 +164,6 @@ struct PostgresLoad {
     }
   }
 
-  private func explained(_ error: PostgresError, isFirst: Bool) -> BatchError {
-    let name = server.withoutPassword
-    let effect: BatchError.Effect? = isBegun ? nil : .nothingWritten
-    switch error.state {
-    case "28P01", "28000", "3D000", "42501":
-      return BatchError(
-        .refused, "\(name) does not let this user do that: \(error.message)",
-        hint: "Give user and password in the URL, by PGPASSWORD or in ~/.pgpass, and look at the user's rights",
-        effect: effect)
-    case _ where error.isOutOfRoom:
-      return BatchError(.stopped, "\(name) has no room: \(error.message)", hint: "Make room there")
-    case _ where isFirst:
-      return BatchError(
-        .refused, "\(name) cannot be reached: \(error.message)",
-        hint: "Is the server running, and is the address right?", effect: effect)
-    case _ where error.isPassing:
-      return BatchError(.stopped, "\(name) is away: \(error.message)", hint: "Wait until it is back")
-    case _ where !isBegun:
-      return BatchError(
-        .refused, "\(name) refused a statement: \(error)", hint: "Mend what it says", effect: .nothingWritten)
-    default:
-      return BatchError(.failed, "\(name) refused a statement: \(error)", hint: "Mend what it says")
-    }
-  }
-
   private func begin(_ book: LoadBook) throws {
     do {
       guard try !book.exists() else { return }
@@ -200,7 +188,7 @@ struct PostgresLoad {
     let tables = LoadBook.tables(try book.units(), of: schema)
     try makeConstraints(book, progress: progress, absence: absence)
     if proves { try prove(book, others: others, tables: tables, progress: progress) }
-    var outcome = Outcome(notes: schema.notes + remarks(tables))
+    var outcome = Outcome(notes: schema.notes + LoadRemarks.notes(tables, schema))
     for unit in tables { outcome.rows[schema.tables[unit.table].name] = unit.rows }
     outcome.notes += try book.notes()
     outcome.bytes = try size(book.session)
@@ -218,21 +206,6 @@ struct PostgresLoad {
           monitor: monitor,
           throwIfFailed: crew.throwIfFailed)
       })
-  }
-
-  /// What of the rows a person should know.
-  private func remarks(_ units: [LoadBook.Unit]) -> [String] {
-    var notes: [String] = []
-    for (table, unit) in zip(schema.tables, units) where !unit.remarks.missing.isEmpty {
-      let columns = unit.remarks.missing.filter { $0.key < table.columns.count }.sorted { $0.key < $1.key }
-      let list = columns.map { "\(table.columns[$0.key].name) in \($0.value.counted("row"))" }
-        .joined(separator: ", ")
-      notes.append("\(table.name): values are missing that the model requires: \(list); these columns are not NOT NULL")
-    }
-    let lost = units.reduce(0) { $0 + $1.remarks.lostFiles }
-    if lost == 1 { notes.append("a value is NULL, because its file beside the store is missing") }
-    if lost > 1 { notes.append("\(lost.grouped) values are NULL, because their files beside the store are missing") }
-    return notes
   }
 
   private func size(_ session: any PostgresSession) throws -> UInt64 {

@@ -1,9 +1,6 @@
+import Foundation
 import MappingModels
 import RunSupport
-
-#if !PostgreSQL
-  import RunSupport
-#endif
 
 extension PostgresServer {
   func connect() throws -> any PostgresSession {
@@ -15,5 +12,20 @@ extension PostgresServer {
         hint: "Build it with --traits default,PostgreSQL, which takes libpq (Debian: libpq-dev)",
         effect: .nothingWritten)
     #endif
+  }
+
+  /// The command that creates the database which the address names; nil if it names none.
+  var creatingDatabase: AdvisedCommand? {
+    let shown = address.shown
+    let (place, name): (String, Substring)
+    if let parts = shown.wholeMatch(of: /(.*:\/\/[^\/]*)\/([^?]+)(\?.*)?/) {
+      (place, name) = ("\(parts.1)/postgres\(parts.3 ?? "")", parts.2)
+    } else if let word = shown.firstMatch(of: /\bdbname=([^'\s]+)/) {
+      (place, name) = ("\(shown) dbname=postgres", word.1)
+    } else {
+      return nil
+    }
+    let database = name.removingPercentEncoding ?? String(name)
+    return AdvisedCommand(line: ShellWords.line(["createdb", "--maintenance-db=\(place)", database]))
   }
 }

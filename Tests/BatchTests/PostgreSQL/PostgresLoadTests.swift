@@ -33,6 +33,27 @@
       return options
     }
 
+    @Test("As long as the server has the book of a load, its schema is locked for others")
+    func locked() throws {
+      let (folder, store, model) = try store(2, scale: 5)
+      defer { withExtendedLifetime(folder) {} }
+      try TestServer.withSchema("locked") { session, schema in
+        let source = try LoadStore(store, model: model, LocalFileSystem())
+        defer { source.close() }
+        let load = PostgresLoad(
+          schema: try LoadSchemaPlanner.plan(model, options(schema, .root)), store: source, server: TestServer.server,
+          proves: true, rowLimit: 4 << 20, monitor: RunMonitor(), isBegun: false)
+        try load.complete(mark: nil) { _ in
+          let error = #expect(throws: BatchError.self) { try PostgresCheck(session: session, schema: schema).run() }
+          #expect(error?.code == .leaseHeld)
+        }
+        #expect(
+          try session.rows("SELECT 1 FROM pg_tables WHERE schemaname = '\(schema)' AND tablename = 'godwit_load'") == []
+        )
+        try PostgresCheck(session: session, schema: schema).run()
+      }
+    }
+
     private func load(
       _ store: String, _ model: ManagedObjectModel, _ options: PostgresOptions, sessions: Int = 2,
       _ fuse: FaultySession.Fuse? = nil

@@ -66,7 +66,7 @@ public struct JobDirectory: Sendable, Equatable {
   var recoveredAgain: String { working("recovered-again") }
 
   /// Why the run ended, if it would end the same way again.
-  var failure: String { working("failure.json") }
+  package var failure: String { working("failure.json") }
 
   /// What others ask of the process that runs the job, and how far that says it is.
   var control: String { file("control.json") }
@@ -84,7 +84,7 @@ public struct JobDirectory: Sendable, Equatable {
   private static let checkpoints = "checkpoints"
 
   /// The same directory in the generation that it is in. Nothing is written.
-  func current(_ fileSystem: any FileSystem) throws -> JobDirectory {
+  package func current(_ fileSystem: any FileSystem) throws -> JobDirectory {
     guard try exists(fileSystem) else { return self }
     var current = self
     current.generation =

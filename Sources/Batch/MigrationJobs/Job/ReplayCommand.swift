@@ -19,14 +19,9 @@ package enum ReplayCommand {
   /// fix. One line for a POSIX shell. `arguments` are options of `migrate`, `store` is what the old store is called
   /// now. Nil if another option is among them.
   static func line(_ arguments: [String], store: String, destination: String) -> String? {
-    line(arguments, store: store, ["--output", destination + ".replayed"])
-  }
-
-  /// The same with options of the program's own at the end.
-  package static func line(_ arguments: [String], store: String, _ own: [String]) -> String? {
     guard store.hasPrefix("/"), hasOnly(options.union(ownOptions), arguments) else { return nil }
-    let words = [ProgramName.current, "migrate", store] + without(ownOptions, arguments) + own
-    return ShellWords.line(words)
+    let output = ["--output", destination + ".replayed"]
+    return ShellWords.line([ProgramName.current, "migrate", store] + without(ownOptions, arguments) + output)
   }
 
   /// The words after the program's name that ask for a run again: with `restarts` one that gives up the run that is
