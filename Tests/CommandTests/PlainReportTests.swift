@@ -47,9 +47,11 @@ struct PlainReportTests {
     arguments: [true, false])
   func done(isMigrating: Bool) throws {
     let store = try folder.sample(rows: 3000)
-    #expect(try run(load(store, isMigrating: isMigrating)).code == 0)
+    let loaded = try run(load(store, isMigrating: isMigrating, ["--json"]))
     let rows = try PlainFile(path: output).check()
     let found = try report()
+    let summary = try JSONDecoder().decode(JSONValue.self, from: Data(loaded.output.utf8))
+    #expect(loaded.code == 0 && found["rowsRead"]?.count == summary["rowsRead"]?.count, "\(loaded)")
     #expect(found["outcome"]?.text == "done" && found["form"]?.text == "plain" && found["present"]?.text == "same")
     #expect(found["source"]?.text == store && found["destination"]?.text == output)
     let tables = found["tables"]?.elements.map { ($0["entity"]?.text ?? "", Int($0["rows"]?.count ?? 0)) } ?? []

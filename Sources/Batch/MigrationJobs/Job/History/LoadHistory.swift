@@ -84,8 +84,9 @@ extension RunRecorder {
       RunHistory.Finished(
         bytes: report.bytes, peakMemory: report.peakMemory, entities: entities,
         tables: tables.map { RunHistory.Size(entity: $0.name, rows: $0.rows, isEstimate: false) },
-        tallies: migrated?.tallies ?? [], read: migrated?.read ?? objects, proof: proof, rejects: report.rejects,
-        notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
+        tallies: migrated?.tallies ?? [], read: migrated?.read ?? objects, proof: proof,
+        rejects: report.rejects,
+        notes: report.notes.prefix(200).map { String($0.prefix(1000)) }, rowsRead: report.rowsRead,
         result: try? StoreState(report.destination, fileSystem)), progress)
   }
 

@@ -1,9 +1,7 @@
 import CoreDataStore
 
 /// What a run writes down for the person who looks at it in the morning: JSON lines, of which none decides anything.
-/// FORMAT.md, section 8.
-///
-/// Its bytes are not trusted: what cannot be understood is left out.
+/// FORMAT.md, section 8. Its bytes are not trusted: what cannot be understood is left out.
 public struct RunHistory: Sendable, Equatable {
   /// What was asked for.
   public struct Facts: Sendable, Codable, Equatable {
@@ -200,6 +198,8 @@ public struct RunHistory: Sendable, Equatable {
     public var rejects: RejectReport?
     /// What a person should know.
     public var notes: [String]
+    /// Of a load the source rows: its samples also count what it reads of the store that it has migrated.
+    var rowsRead: UInt64?
     /// What the new store was then.
     var result: StoreState?
     /// Which store it is, and at which version.
