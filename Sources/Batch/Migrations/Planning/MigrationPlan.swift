@@ -121,6 +121,7 @@ public struct MigrationPlanner: Sendable {
         var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
         plan.now = now
         plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
+        plan.notes += [StoreModel.doubt(reader, in: library)].compactMap { fromTables ? nil : $0 }
         if library.hasEvaluatedDefaults {
           plan.notes += EvaluatedDefaults.notes(
             plan.path, versions: library.versions, applied: planner.library.versions)
@@ -143,13 +144,13 @@ public struct MigrationPlanner: Sendable {
     let successors = target == .identity ? nil : try order.successors(in: library)
     let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
     let chosen = try readPath(from: source, to: destination, target: target, successors: successors, key: key)
-    // The metadata contradict the tables also where these are the target's.
-    let renews = chosen.steps.isEmpty && !assumption.isEmpty
-    var steps = renews ? [try .renewal(from: source, to: destination)] : chosen.steps
+    let renewal = chosen.steps.isEmpty ? try renewal(from: source, to: destination, of: reader, assumption) : nil
+    var steps = renewal.map { [$0] } ?? chosen.steps
     markHistory(&steps, source: source, successors: successors)
     steps = try ordered(steps)
     let binding = try StoreBinding(reader, model: source)
-    let prepared = try prepared(steps, renews ? nil : key, reader: reader, binding: binding, checksValues: checksValues)
+    let prepared = try prepared(
+      steps, renewal == nil ? key : nil, reader: reader, binding: binding, checksValues: checksValues)
     let values = try prepared.requirements?.check(reader, binding, in: library) ?? []
     let path = steps
     steps = try parts.applied(to: prepared.steps, policies: policies)
@@ -169,7 +170,7 @@ public struct MigrationPlanner: Sendable {
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,
       // A step's input stays until the next step is done; a quarter more for what steps add, and for sorting.
       diskNeeded: steps.isEmpty ? 0 : bytes * UInt64(min(steps.count, 3)) * 5 / 4 + bytes / 4 + (8 << 20), notes: notes,
-      path: path, looks: key == nil || renews || !parts.isAll ? nil : prepared.looks, binding: binding,
+      path: path, looks: key == nil || renewal != nil || !parts.isAll ? nil : prepared.looks, binding: binding,
       differences: chosen.differences, countingSeconds: counting, destination: try namedDestination(for: destination))
   }
 

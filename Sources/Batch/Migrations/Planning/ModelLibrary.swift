@@ -68,6 +68,11 @@ public struct ModelLibrary: Sendable {
     self.hashes.firstIndex(of: hashes).map { versions[$0] }
   }
 
+  /// All versions with these hashes.
+  func models(matching hashes: [String: [UInt8]]) -> [ManagedObjectModel] {
+    versions.indices.filter { self.hashes[$0] == hashes }.map { versions[$0] }
+  }
+
   /// The version of that name: `Version`, or `Bundle/Version` where several bundles have one of that name. A name that
   /// no version has may be a model identifier, as Xcode's inspector sets it.
   public func version(named name: String) -> ManagedObjectModel? { positions(named: name).first.map { versions[$0] } }

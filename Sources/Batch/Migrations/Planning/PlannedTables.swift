@@ -13,6 +13,19 @@ extension MigrationPlanner {
     return (source, [fit.note(source)].compactMap { $0 })
   }
 
+  /// The step between versions with the same hashes; nil if the store's tables and metadata are those of the second one.
+  /// `assumption` is what ``source(of:)`` says of the first one.
+  func renewal(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, of reader: StoreReader, _ assumption: [String]
+  ) throws -> MigrationStep? {
+    // The metadata contradict the tables also where these are the target's.
+    guard assumption.isEmpty else { return try .renewal(from: source, to: destination) }
+    guard StoreModel.differ(source, destination), StoreModel.own(reader, in: library) == source else { return nil }
+    return try .inferred(
+      from: source, library.hashes(of: source), to: destination, library.hashes(of: destination),
+      reason: "both versions have the same version hashes, but their columns hold different attributes")
+  }
+
   private func firstVersion(_ fit: TableFit) -> ManagedObjectModel? {
     guard let first else { return nil }
     // A resumed run names versions without their bundles.

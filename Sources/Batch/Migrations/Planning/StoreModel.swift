@@ -4,13 +4,14 @@ import RunSupport
 
 /// Finds the model that a store was written with.
 public enum StoreModel {
-  /// The version of the library whose hashes are those of the store, else the model that the store carries itself.
+  /// The version of the library whose hashes are those of the store, else the model that the store carries itself. Of
+  /// several such versions, the one whose columns hold what they hold in that model, else the first.
   ///
   /// - Throws: ``BatchError`` (`noModel`) that names the nearest version, or asks for models when there is no library;
   ///   if the store's own model cannot be used it says why.
   public static func find(of reader: StoreReader, in library: ModelLibrary?) throws -> ManagedObjectModel {
     let hashes = reader.metadata.versionHashes
-    if let model = library?.model(matching: hashes) { return model }
+    if let library, let first = library.model(matching: hashes) { return own(reader, in: library) ?? first }
     let cache = CachedModel(reader)
     if let model = cache.model { return model }
     if let library, !library.versions.isEmpty { throw library.noModel(for: hashes, path: reader.path) }
@@ -18,5 +19,35 @@ public enum StoreModel {
     throw BatchError(
       .noModel, "the store's model is not known (\(why))", hint: "Give --models with the version that wrote the store",
       path: reader.path)
+  }
+
+  /// Of versions with the store's hashes whose columns hold different properties, the one that the store's own model
+  /// says; nil if there are no such versions, or it says none of them. The hash of a composite attribute leaves out its
+  /// name (A.6), but its columns follow from it.
+  static func own(_ reader: StoreReader, in library: ModelLibrary) -> ManagedObjectModel? {
+    let alike = library.models(matching: reader.metadata.versionHashes)
+    guard isAmbiguous(alike), let own = CachedModel(reader).model.flatMap(columns) else { return nil }
+    return alike.first { columns($0) == own }
+  }
+
+  /// What a person should know of a store that may have any of several versions; nil if it has one.
+  static func doubt(_ reader: StoreReader, in library: ModelLibrary) -> String? {
+    let alike = library.models(matching: reader.metadata.versionHashes)
+    guard isAmbiguous(alike), own(reader, in: library) == nil else { return nil }
+    return "\(ModelLibrary.list(alike.map(\.name))) have the same version hashes, but their columns hold different "
+      + "attributes, and no model in the store says which version it has: check that values have the right names"
+  }
+
+  /// Whether columns hold different properties in two versions.
+  static func differ(_ first: ManagedObjectModel, _ second: ManagedObjectModel) -> Bool {
+    first != second && columns(first) != columns(second)
+  }
+
+  private static func isAmbiguous(_ versions: [ManagedObjectModel]) -> Bool {
+    versions.dropFirst().contains { differ(versions[0], $0) }
+  }
+
+  private static func columns(_ model: ManagedObjectModel) -> [[Column]]? {
+    (try? StoreLayout(model: model, purpose: .reading))?.entityTables.map(\.columns)
   }
 }
