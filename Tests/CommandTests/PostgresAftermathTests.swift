@@ -33,19 +33,23 @@
       arguments: ["migrating before it is loaded", "loading"])
     func live(phase: String) throws {
       let folder = try CommandFolder()
-      let (store, other) = (try store(folder, rows: 30_000), try store(folder, "Other.sqlite", rows: 100))
+      let (store, other) = (try store(folder, rows: 20_000), try store(folder, "Other.sqlite", rows: 100))
       try LoadServer.withSchema { _, schema in
-        let process = try folder.loading("godwit", store, load(store, schema), rate: "4krows/s", until: phase)
+        let process = try folder.loading("godwit", store, load(store, schema), rate: "1krows/s", until: phase)
         let second = try folder.run("godwit", load(store, schema))
         #expect(second.code == 21 && second.error.contains("another process loads this store"), "\(second)")
         #expect(second.commands == ["godwit status \(store)"])
         try folder.follow(second.commands)
+        let cleaned = try folder.run("godwit", ["clean", "--all", store])
+        #expect(cleaned.code == 0 && cleaned.output.contains("load at work"), "\(cleaned)")
         if phase == "loading" {
           let third = try folder.run("godwit", load(other, schema))
           #expect(third.code == 21 && third.error.contains("another process loads into the schema"), "\(third)")
         }
-        let cleaned = try folder.run("godwit", ["clean", "--all", store])
-        #expect(cleaned.code == 0 && cleaned.output.contains("load at work"), "\(cleaned)")
+        while process.isRunning {
+          _ = try folder.run("godwit", ["ctl", "throttle", "1000krows/s", store])
+          usleep(200_000)
+        }
         let end = try process.wait()
         #expect(end.code == 0, "\(end)")
       }
@@ -74,7 +78,7 @@
       let folder = try CommandFolder()
       let store = try store(folder)
       try LoadServer.withSchema { _, schema in
-        let process = try folder.loading("godwit", store, load(store, schema), rate: "40krows/s")
+        let process = try folder.loading("godwit", store, load(store, schema), rate: "10krows/s")
         try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: store)
         let end = try process.wait()
         #expect(end.code == 22 && end.error.contains("the store changed since its load began"), "\(end)")
