@@ -5,8 +5,9 @@ import Synchronization
 enum CommandLineWords {
   private static let words = Mutex<[String]>([])
   private static let ofList = Mutex(false)
-  /// What a file `godwit.yaml` says of models besides: void if the line names models itself.
+  /// What a file `godwit.yaml` says besides, and what of that is about models: void if the line names models itself.
   private static let ofFile = Mutex<[String]>([])
+  private static let modelsOfFile = Mutex<[String]>([])
 
   /// What a list says to its own processes alone: no advice repeats it.
   static let brief = "--brief"
@@ -14,11 +15,19 @@ enum CommandLineWords {
   static func begin(_ line: [String], isOfList: Bool = false) {
     words.withLock { $0 = line.filter { $0 != brief } }
     ofList.withLock { $0 = isOfList }
-    ofFile.withLock { $0 = [] }
+    complete([], models: [])
   }
 
-  /// Notes what a file has added to the line about models.
-  static func complete(_ words: [String]) { ofFile.withLock { $0 = words } }
+  /// Notes what a file has added to the line, and what of that is about models.
+  static func complete(_ words: [String], models: [String]) {
+    ofFile.withLock { $0 = words }
+    modelsOfFile.withLock { $0 = models }
+  }
+
+  /// The words of the line and of its file that are not the value of an option.
+  static func without(valueOf option: String) -> [String] {
+    without([option], line + ofFile.withLock(\.self))
+  }
 
   /// Whether a list runs the command for one of its stores. It looks itself which of their files are there.
   static var isOfList: Bool { ofList.withLock(\.self) }
@@ -53,7 +62,7 @@ enum CommandLineWords {
     let line = words.withLock(\.self)
     let end = line.firstIndex(of: "--") ?? line.count
     let options = ["--app", "--bundle"]
-    var kept = without(options, Array(line[..<end])) + without(options, ofFile.withLock(\.self))
+    var kept = without(options, Array(line[..<end])) + without(options, modelsOfFile.withLock(\.self))
     if let place = kept.firstIndex(of: "--mappings") {
       kept.insert(contentsOf: mappings, at: place + 1)
     } else if !mappings.isEmpty {

@@ -27,7 +27,7 @@ enum CommandWords {
     ProjectFile.seen = file.path
     let added = try ProjectOptions(file, line: line, takesMappings: models.takesMappings, options: options(line))
     guard !added.words.isEmpty else { return command }
-    CommandLineWords.complete(added.modelWords)
+    CommandLineWords.complete(added.words, models: added.modelWords)
     do {
       let completed = try root.parseAsRoot(added.adding(added.words, to: line))
       if let note = added.note { Console.note(note) }

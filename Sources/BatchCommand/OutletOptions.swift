@@ -38,11 +38,12 @@ struct OutletOptions: ParsableArguments {
     }
   }
 
-  /// Refuses to write over a store, of the command or any other.
-  func checkPaths(_ stores: [String]) throws {
-    if let logFile { try OutputPath("--log-file", logFile).check(stores) }
+  /// Refuses to write over a store, of the command or any other, and over what the command reads: what its line names,
+  /// and `words`.
+  func checkPaths(_ stores: [String], reading words: [String] = []) throws {
+    if let logFile { try OutputPath("--log-file", logFile).check(stores, reading: words) }
     guard let metrics else { return }
-    for path in [metrics, metrics + ".new"] { try OutputPath("--metrics", path).check(stores) }
+    for path in [metrics, metrics + ".new"] { try OutputPath("--metrics", path).check(stores, reading: words) }
   }
 
   /// The log, whose lines name a store.

@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Streams
 
-/// A file that a command is asked to write beside its result. It must be no store, and no part of one: whatever stood
-/// there would be gone.
+/// A file that a command is asked to write beside its result. It must be no store, no part of one, and nothing that the
+/// command reads: whatever stood there would be gone.
 struct OutputPath {
   private static let companions = ["-wal", "-shm", "-journal"]
 
@@ -14,8 +14,8 @@ struct OutputPath {
   init(_ option: String, _ path: String) { (self.option, self.path) = (option, path) }
 
   /// Throws `refused` if the path is one of the stores of the command, belongs to one, or is any other SQLite database
-  /// or its log.
-  func check(_ stores: [String] = []) throws {
+  /// or its log; and if the command reads it. `words`: what the command reads beside what its line names.
+  func check(_ stores: [String] = [], reading words: [String] = []) throws {
     let target = Self.resolved(path)
     let status = try LocalFileSystem().status(path)
     for store in stores {
@@ -28,8 +28,11 @@ struct OutputPath {
       }
     }
     try checkCompanion()
-    guard status?.isRegularFile == true else { return }
-    if let kind = Self.kind(path) { throw refusal("is \(kind)", nil) }
+    if status?.isRegularFile == true, let kind = Self.kind(path) { throw refusal("is \(kind)", nil) }
+    guard let input = InputPaths(option, and: words).first(at: target, status) else { return }
+    throw BatchError(
+      .refused, "\(option) would write over what the command reads: \(input)", hint: "Choose another path",
+      effect: .nothingWritten, path: path)
   }
 
   /// Refuses the names that SQLite gives to files beside a database which is there.
@@ -65,7 +68,7 @@ struct OutputPath {
   }
 
   /// The path without links; of a file that is not there yet, that of its folder and its name.
-  private static func resolved(_ path: String, depth: Int = 0) -> String {
+  static func resolved(_ path: String, depth: Int = 0) -> String {
     if let whole = realpath(path, nil) {
       defer { free(whole) }
       return String(cString: whole)

@@ -82,7 +82,8 @@ struct ResumeCommand: ListedCommand {
     if let words = try job.importArguments(store) { return try resumeImport(words, to: store) }
     try job.refusePlainResume(store)
     let status = try? StoreLook.status(MigrationJob(policies: Program.policies), store)
-    try outlets.checkPaths([store, status?.source, status?.destination].compactMap { $0 })
+    try outlets.checkPaths(
+      [store, status?.source, status?.destination].compactMap { $0 }, reading: job.arguments(ofRun: store))
     do { try XMLSource.tidying(status?.destination) { try resume(store) } } catch let error as BatchError
       where error.code == .refused && status?.state == JobStatus.State.none
     {

@@ -116,6 +116,7 @@ struct FleetSubmitCommand: ParsableCommand {
 
   private func write(_ text: String, name: String, folder: String) throws -> String {
     let path = FilePaths.join(folder, name)
+    try OutputPath("--output", path).check()
     try LocalFileSystem().writeDurably(Array(text.utf8), to: path)
     Console.print(path)
     return path

@@ -49,6 +49,7 @@ struct PoliciesBuildCommand: ParsableCommand {
   }
 
   func run() throws {
+    try OutputPath("--output", output).check()
     guard PolicyBuild.builder == [ProgramName.current] else {
       let command = AdvisedCommand(line: ShellWords.line(PolicyBuild.builder + CommandLineWords.line))
       throw BatchError(

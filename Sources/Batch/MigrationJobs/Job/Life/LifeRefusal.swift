@@ -89,4 +89,10 @@ extension MigrationJob {
     let output = source == job.destination ? nil : job.destination
     return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map(ProgramName.command)
   }
+
+  /// The words of the command that began the run of a store, which name what it reads; none if no command did.
+  package func arguments(ofRun path: String) -> [String] {
+    guard let job = (try? JobRegistry(fileSystem).find(path)) ?? nil else { return [] }
+    return (try? JobPlan.read(job, fileSystem))?.arguments ?? []
+  }
 }
