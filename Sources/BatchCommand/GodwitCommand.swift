@@ -72,7 +72,7 @@ public struct GodwitCommand: ParsableCommand {
     var text = fullMessage(for: error)
     if let error = error as? ValidationError, let command {
       let usage = usageString(for: type(of: command))
-      let name = usage.split(separator: " ").prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }.joined(separator: " ")
+      let name = usage.split(separator: " ").prefix { !"[<-".contains($0.first ?? "-") }.joined(separator: " ")
       text = "Error: \(error.message)\nUsage: \(usage)\n  See '\(name) --help' for more information."
     }
     if !text.isEmpty { code == .success ? Console.print(text) : Console.error(text) }

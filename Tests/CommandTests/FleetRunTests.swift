@@ -28,6 +28,33 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: fleet.state + "/claims").isEmpty)
   }
 
+  @Test("A task says how all its stores have ended, also those of an earlier start, and its code agrees with that")
+  func endedBefore() throws {
+    let folder = try CommandFolder()
+    let (good, missing) = (try folder.sample("Good.sqlite", rows: 30), folder.file("nope.sqlite"))
+    let list = folder.file("list")
+    try "\(good)\n\(missing)\n".write(toFile: list, atomically: true, encoding: .utf8)
+    let fleet = try FleetFolder(folder, list: list, program: "book-migration", options: CommandFolder.models)
+    let first = try fleet.run(["run"])
+    #expect(
+      first.code == 64 && first.output.hasPrefix("task 0 of 1: 1 done, 0 rejected, 1 failed, 0 open, in "), "\(first)")
+    let again = try fleet.run(["run"])
+    #expect(
+      again.code == 64 && again.output.hasPrefix("task 0 of 1: 1 done, 0 rejected, 1 failed, 0 open, in "), "\(again)")
+    #expect(again.output.hasSuffix("; 2 had ended before\n"), "\(again)")
+  }
+
+  @Test("Why a store failed is said without the program's name, and the help that a usage error names is there")
+  func reason() throws {
+    let fleet = try FleetFolder(rows: [30], tasks: 1)
+    try Data("no database".utf8).write(to: URL(fileURLWithPath: fleet.stores[0]))
+    #expect(try fleet.run(["run"]).code == 30)
+    let reason = try #require(try fleet.end(0)?.reason)
+    #expect(!reason.hasPrefix("book-migration: ") && !reason.contains(fleet.stores[0] + ": "), "\(reason)")
+    let wrong = try fleet.run(["run", "--shard", "7/1"])
+    #expect(wrong.code == 64 && wrong.error.contains("See 'book-migration fleet run --help'"), "\(wrong)")
+  }
+
   @Test("SIGTERM stops a task in good order with 75; started again it goes on, with the undisturbed bytes")
   func stopped() throws {
     let fleet = try FleetFolder(rows: [20_000, 300], tasks: 1)

@@ -26,6 +26,8 @@ final class FleetRun: Sendable {
     var task: Int
     /// Those that this process worked on, in their order.
     var stores: [FleetStoreRun.Result]
+    /// The task's stores that have ended, whoever worked on them, by how: `done`, `rejected`, `failed`.
+    var ended: [String: Int]
     /// The task's stores that have not ended.
     var open: Int
     var seconds: Double
@@ -64,10 +66,11 @@ final class FleetRun: Sendable {
         .stopped, "the fleet's state cannot be used now", hint: "Start the task again", path: state.directory,
         cause: error)
     }
-    let ended = try state.ended()
+    let ends = try ends()
+    let counts = FleetEnd.Outcome.allCases.map { outcome in (outcome.rawValue, ends.count { $0.outcome == outcome }) }
     return Summary(
-      plan: plan.id, task: task, stores: shared.withLock(\.results),
-      open: plan.shard(task).count { !ended.contains($0) },
+      plan: plan.id, task: task, stores: shared.withLock(\.results), ended: Dictionary(uniqueKeysWithValues: counts),
+      open: plan.shard(task).count - ends.count,
       seconds: ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000)
   }
 
@@ -88,9 +91,11 @@ final class FleetRun: Sendable {
   /// was allowed.
   func code(_ summary: Summary) throws -> Int32 {
     guard summary.open == 0 else { return ExitCodes.stopped }
-    return ExitCodes.worst(
-      try plan.shard(task).compactMap { try state.end($0) }.map { $0.outcome == .failed ? $0.exitCode : 0 })
+    return ExitCodes.worst(try ends().map { $0.outcome == .failed ? $0.exitCode : 0 })
   }
+
+  /// How the task's stores have ended.
+  private func ends() throws -> [FleetEnd] { try plan.shard(task).compactMap { try state.end($0) } }
 
   private func work(off numbers: [Int]) throws {
     let ended = try state.ended()
@@ -206,11 +211,14 @@ struct FleetRunCommand: ParsableCommand {
   }
 
   private static func text(_ summary: FleetRun.Summary, _ plan: FleetPlan) -> String {
-    let counts = ["done", "rejected", "failed", "open"].map { outcome in
-      "\(summary.stores.count { $0.outcome == outcome }) \(outcome)"
-    }
+    let counts = FleetEnd.Outcome.allCases.map { "\(summary.ended[$0.rawValue] ?? 0) \($0)" }
+    let all = (counts + ["\(summary.open) open"]).joined(separator: ", ")
+    let own = Set(plan.shard(summary.task).map { plan.stores[$0].path })
+    let now = summary.stores.count { $0.outcome != "open" && own.contains($0.store) }
+    let before = summary.ended.values.reduce(0, +) - now
     return
-      "task \(summary.task) of \(plan.tasks): \(counts.joined(separator: ", ")), in \(Console.duration(summary.seconds))"
+      "task \(summary.task) of \(plan.tasks): \(all), in \(Console.duration(summary.seconds))"
+      + (before == 0 ? "" : "; \(before) had ended before")
       + (summary.open == 0 ? "" : "; \(summary.open) of its stores have not ended: start the task again")
   }
 }

@@ -44,7 +44,7 @@ struct FleetStatusCommand: ParsableCommand {
   /// A store and what is said of it, which may name it already.
   static func why(_ store: FleetStatus.Store) -> String {
     let reason = store.reason ?? "its process died"
-    return reason.contains(store.path) ? reason : "\(store.path): \(reason)"
+    return reason.hasPrefix(store.path) ? reason : "\(store.path): \(reason)"
   }
 
   static func headline(_ status: FleetStatus) -> String {

@@ -112,7 +112,7 @@ struct FleetStoreRun {
   private func judge(
     _ outcome: StoreProcesses.Outcome, store: FleetPlan.Store, claim: FleetClaim, ledger: inout FleetLedger
   ) -> Ending {
-    let said = outcome.error.isEmpty ? nil : outcome.error
+    let said = outcome.failure.map { Self.told($0, of: store) } ?? (outcome.error.isEmpty ? nil : outcome.error)
     let summary = try? JSONDecoder().decode(RunSummary.self, from: outcome.output)
     switch outcome.code {
     case 0: return summary?.steps == 0 ? FleetEarlierWork.hadVersion : (0, nil, .done)
@@ -129,6 +129,12 @@ struct FleetStoreRun {
     case 1 where (try? job.status(store.target))?.state == .running: return (outcome.code, said, nil)
     default: return (outcome.code, said ?? "it ended with code \(outcome.code)", .failed)
     }
+  }
+
+  /// What an error says, without the path that whoever reads it knows.
+  private static func told(_ failure: FailureDocument.Body, of store: FleetPlan.Store) -> String {
+    let path = failure.path.flatMap { [store.path, store.target].contains($0) ? nil : "\($0): " } ?? ""
+    return path + failure.message + (failure.hint.map { ". \($0)" } ?? "")
   }
 
   /// Whether the run waits for another process that has the store open: an owner that may not be replaced there, or one
