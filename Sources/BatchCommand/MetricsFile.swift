@@ -19,7 +19,11 @@ struct MetricsFile: Sendable {
   /// Replaces the file in one step: a reader finds the old text or the new one.
   func write(_ moment: RunOutlets.Moment) throws {
     // node_exporter runs as another user.
-    try LocalFileSystem().writeDurably(Array(Self.text(moment).utf8), to: path) { chmod($0, 0o644) }
+    do { try LocalFileSystem().writeDurably(Array(Self.text(moment).utf8), to: path) { chmod($0, 0o644) } } catch {
+      // Where the disk is full an empty file would stay.
+      try? LocalFileSystem().remove(path + ".new")
+      throw error
+    }
   }
 
   /// Each family with the samples of all stores that have it.

@@ -51,7 +51,7 @@ struct StandingDocument: Encodable {
     isPlain = status.state == .none && job.isPlain(store)
     let report = [.interrupted, .none].contains(status.state) ? try? StoreLook.report(job, store) : nil
     switch status.state {
-    case .interrupted: ended = report.map { $0.outcome == .interrupted ? "killed" : ReportWords.name($0.outcome) }
+    case .interrupted: ended = report.map { ReportWords.end($0.outcome) }
     case .none: ended = report?.outcome == .rolledBack ? Self.rolledBack : nil
     case .running, .failed, .cutOver, .finished: ended = nil
     }

@@ -66,7 +66,8 @@ extension ReportCommand {
     case .running, .paused:
       let part = "\(Int((report["done"]?.double ?? 0) * 100)) %"
       return ListState(words, .running, detail: part, code: ExitCodes.leaseHeld)
-    case .stopped, .interrupted, .cutOver: return ListState(words, .waiting, code: ExitCodes.stopped)
+    case .stopped, .interrupted, .cutOver: return .interrupted(after: outcome)
+    case .failed where report["resumable"] == .bool(true): return .interrupted(after: outcome)
     case .failed: return ListState(words, .failed, detail: report["reason"]?.text, code: 1)
     }
   }

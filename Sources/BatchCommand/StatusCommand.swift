@@ -28,11 +28,12 @@ struct StatusCommand: ListedCommand {
     else {
       return ListState(failed: outcome)
     }
-    let state = outcome.document?["state"]?.text
     switch standing {
     case .running:
       return ListState("running", .running, detail: Self.progress(outcome.document))
-    case .resumable: return ListState(state ?? name, .waiting)
+    case .resumable:
+      let ended = outcome.document?["ended"]?.text ?? ReportWords.name(.cutOver)
+      return ListState(ListState.interrupted, .waiting, detail: ended)
     case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
     case .done: return ListState("done", .done)
     case .rejects: return ListState("done, with rejects", .done)

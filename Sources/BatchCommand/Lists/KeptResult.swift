@@ -6,6 +6,7 @@ import Foundation
 struct KeptResult: Codable, Equatable {
   private static let longestText = 4096
   private static let longestLine = 32 << 10
+  private static let thisProcess = LeaseOwner.current(epoch: 0)
 
   var format = 1
   /// Whole paths.
@@ -19,6 +20,8 @@ struct KeptResult: Codable, Equatable {
   var hint: String?
   var effect: String?
   var next: [String]?
+  /// The process that works on the list, of a store that it has not begun.
+  var owner: LeaseOwner?
   /// The list's command: its program, its verb, what was typed behind it, and the folder that it ran in.
   var program: String?
   var verb: String
@@ -31,6 +34,7 @@ struct KeptResult: Codable, Equatable {
     func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.longestText)) } }
     (error, hint, effect) = (short(result.error), short(result.hint), result.effect)
     next = result.next?.filter { $0.utf8.count <= Self.longestText }
+    owner = result.state == ListState.notBegun ? Self.thisProcess : nil
     (program, verb, folder) = (ProgramName.current, words.verb[0], FileManager.default.currentDirectoryPath)
     line = words.line.reduce(0) { $0 + $1.utf8.count } <= Self.longestLine ? words.line : []
   }
@@ -46,27 +50,36 @@ struct KeptResult: Codable, Equatable {
     }
   }
 
+  /// Whether the list is at work, and will come to the store.
+  var isWaiting: Bool { owner.map { $0.isOnThisMachine && $0.isRunning } ?? false }
+
   var date: Date { (try? Date(time, strategy: .iso8601)) ?? .distantPast }
 }
 
 extension KeptResult {
   /// Whether it says more of the store than what the disk shows: no run has come since.
-  func isLast(beside shown: ListState.Tone) -> Bool {
+  func isLast(beside shown: ListResult) -> Bool {
     let job = MigrationJob(policies: Program.policies)
-    switch shown {
+    switch shown.tone {
     case .nothing: return true
     // A run knows more of itself than that nothing was to be done after it.
     case _ where tone == .done: return false
-    case .running: return false
     case .done:
       let started = (try? job.report(target))?.started.flatMap { try? Date($0, strategy: .iso8601) }
       return started.map { $0 <= date } ?? true
-    case .failed, .waiting:
-      // An interrupted run says itself that it waits, and a missing store is missing.
-      guard exitCode != ExitCodes.stopped else { return false }
-      guard let status = try? StoreLook.status(job, target), status.state != .none else { return true }
-      guard let age = status.secondsSinceSign else { return false }
-      return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
+    // A run that waits, or that has failed, says itself how it stands, and a missing store is missing.
+    case .failed: return exitCode == shown.exitCode
+    case .running, .waiting: return false
     }
+  }
+
+  /// Whether it says why a run that has no process is not done: that one has not worked since. Who was busy with it then
+  /// is no reason any longer.
+  var explainsRun: Bool {
+    guard error != nil, exitCode != ExitCodes.leaseHeld,
+      let status = try? StoreLook.status(MigrationJob(policies: Program.policies), target),
+      let age = status.secondsSinceSign
+    else { return false }
+    return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
   }
 }

@@ -26,7 +26,7 @@ final class KeptResults: Sendable {
   /// end.
   func note(_ result: ListResult, of entry: Manifest.Entry, by words: ListWords) {
     do {
-      guard result.tone != .done || result.state == ListState.unchanged else { return try forget(entry.target) }
+      guard result.tone != .done || ListState.isUnchanged(result.state) else { return try forget(entry.target) }
       guard [.failed, .waiting, .done].contains(result.tone) else { return }
       guard let folder else {
         throw BatchError(.failed, "the user has no state directory; set GODWIT_STATE to a folder")
@@ -43,8 +43,16 @@ final class KeptResults: Sendable {
       try bytes.withUnsafeBytes { try file.write($0, at: 0) }
       try files.rename(path + ".new", to: path)
     } catch {
-      problem.withLock { $0 = $0 ?? "\(error)" }
+      problem.withLock { $0 = $0 ?? told(error) }
     }
+  }
+
+  private func told(_ error: any Error) -> String {
+    guard !ExitCodes.isOurs(error), let folder else { return "\(error)" }
+    let told = BatchError(
+      .failed, "the folder cannot be made",
+      hint: "Make the folder above it writable, or set GODWIT_STATE to a folder that is", path: folder)
+    return "\(told)"
   }
 
   /// Says what could not be kept, and bounds the number of files.

@@ -19,7 +19,7 @@ struct ListAdvice {
 
   /// The command that leads on; nil if there is nothing to do, or nobody knows.
   func command(_ group: ListSummary.Group, first: ListResult) -> String? {
-    guard group.tone == .failed || group.tone == .waiting else { return nil }
+    guard group.tone == .failed || group.tone == .waiting, !first.needsOutput else { return nil }
     guard let kept = first.kept else { return command(group, next: first.next, by: words) }
     return kept.words.flatMap { command(group, next: first.next, by: $0, like: kept) }
   }
@@ -29,13 +29,14 @@ struct ListAdvice {
     _ group: ListSummary.Group, next advised: [String]?, by words: ListWords, like kept: KeptResult? = nil
   ) -> String? {
     let next = advised?.first.flatMap { ShellLine($0).whole }?.dropFirst().map { $0 } ?? []
-    guard let verb = next.first else {
+    // Who is busy with a store ends by himself.
+    guard let verb = next.first, group.exitCode != ExitCodes.leaseHeld else {
       return ["status", "report"].contains(words.verb[0]) ? nil : line(words.again(), group.stores, like: kept)
     }
     let more = StoreCommandWords.groups(next).compactMap { group in
       Self.added[group[0]].map { Array(group.prefix($0 + 1)) }
     }
-    if verb == "migrate" || verb == "resume", words.verb == ["migrate"], !more.contains(["--take-over"]) {
+    if [verb] == words.verb || verb == "resume" && words.verb == ["migrate"] {
       return line(words.again(more), group.stores, like: kept)
     }
     if verb == "migrate" {
@@ -44,7 +45,7 @@ struct ListAdvice {
       return line([verb] + options.flatMap { $0 }, group.stores, like: kept)
     }
     guard Self.listed.contains(verb) else { return advised?.first }
-    return line([verb] + more.flatMap { $0 }, group.stores, like: kept)
+    return line([verb] + (words.jobs + more).flatMap { $0 }, group.stores, like: kept)
   }
 
   /// The command on the lines of these stores alone. Another program may lack the policies, and another folder has

@@ -34,7 +34,7 @@ final class ListOutlets: Sendable {
         "GODWIT_MANIFEST": name, "GODWIT_STORES": "\(summary.stores.count)",
         "GODWIT_STORES_DONE": count { $0.tone == .done }, "GODWIT_STORES_FAILED": count { $0.tone == .failed },
         "GODWIT_STORES_STOPPED": count { $0.tone == .waiting },
-        "GODWIT_STORES_UNCHANGED": count { $0.state == ListState.unchanged },
+        "GODWIT_STORES_UNCHANGED": count { ListState.isUnchanged($0.state) },
         "GODWIT_ERROR": summary.groups.first { $0.tone == .failed }.map { "\($0.state): \($0.reason ?? "")" },
       ])
   }

@@ -1,4 +1,6 @@
+import Batch
 import Foundation
+import Glibc
 
 /// The outcome of one store of a list.
 struct ListResult: Encodable {
@@ -45,12 +47,30 @@ struct ListResult: Encodable {
     // The curve of a report is long, and of a thousand stores nobody draws them.
     if isMigration { summary = outcome.document } else { result = outcome.document?.removing("curve") }
     next = Self.advised(outcome.document?["advice"])
+    if isMigration, self.state == ListState.unchanged { lookForOutput() }
     guard outcome.failure != nil || ![0, ExitCodes.rejects].contains(outcome.code) else { return }
     error = outcome.failure.map(told) ?? (outcome.said.isEmpty ? nil : outcome.said)
-    (hint, effect) = (outcome.failure?.hint, outcome.failure?.effect)
+    (hint, effect) = (outcome.failure?.hint.map(Self.inList), outcome.failure?.effect)
     next = outcome.failure?.next ?? next
     // The group has one reason for all of them.
     detail = detail ?? error.flatMap(Self.meant).map { "did you mean \($0)?" }
+  }
+
+  /// Why no command was run. Of a list that is stopped that is no reason of its stores.
+  mutating func take(_ error: BatchError) {
+    exitCode = error.exitCode
+    guard error.code != .stopped else { return }
+    (self.error, hint) = (error.message, error.hint)
+    (state, tone) = (ExitCodes.name(exitCode), .failed)
+  }
+
+  private static let hasVersion = "it has the version already"
+
+  /// The result of a store that was left alone is that store.
+  private mutating func lookForOutput() {
+    guard let output, let result = summary?["destination"]?.text, Manifest.whole(result) != Manifest.whole(output)
+    else { return }
+    (state, detail) = (ListState.withoutOutput, Self.hasVersion)
   }
 
   /// What an earlier command has kept.
@@ -58,16 +78,50 @@ struct ListResult: Encodable {
     (exitCode, state, tone, time, self.kept) = (kept.exitCode, kept.state, kept.tone, kept.time, kept)
     (error, hint, effect, next) = (kept.error, kept.hint, kept.effect, kept.next)
     let time = ReportWords.time(kept.time)
-    detail = tone == .done ? nil : state == ListState.notBegun ? "not tried; the list ran \(time)" : "tried \(time)"
+    if tone == .done {
+      detail = state == ListState.withoutOutput ? Self.hasVersion : nil
+      return
+    }
+    detail = state == ListState.notBegun ? "not tried; the list ran \(time)" : "tried \(time)"
   }
 
-  /// Goes on with the command of the list that began the run: it has options that no run remembers.
-  mutating func goOn(by kept: KeptResult) { self.kept = kept }
+  /// Goes on with the command of the list that began the run: it has options that no run remembers. What ended the last
+  /// attempt is said with it.
+  mutating func goOn(by kept: KeptResult) {
+    self.kept = kept
+    guard error == nil, kept.explainsRun else { return }
+    (error, hint, effect, next) = (kept.error, kept.hint, kept.effect, kept.next)
+  }
+
+  /// A process that has ended without a word, or with an error that may not come again: its run goes on where it was. A
+  /// signal from outside says nothing of the store.
+  mutating func see(_ run: JobStatus.State?) {
+    let isResumable = run.map { [.interrupted, .cutOver, .finished].contains($0) } ?? false
+    let signal = exitCode > 128 ? exitCode - 128 : nil
+    if let signal, [SIGHUP, SIGINT, SIGTERM].contains(signal) {
+      // It was asked to stop before it could hear that.
+      state = isResumable ? ExitCodes.name(ExitCodes.stopped) : ListState.notBegun
+      (exitCode, tone, error) = (ExitCodes.stopped, .waiting, nil)
+      return
+    }
+    if let signal {
+      error = ["its process was killed by signal \(signal)", error].compactMap { $0 }.joined(separator: ": ")
+    }
+    guard signal == SIGKILL || isResumable && (signal != nil || [1, ExitCodes.stopped].contains(exitCode)) else {
+      return
+    }
+    (exitCode, state, tone) = (ExitCodes.stopped, ListState.interrupted, .waiting)
+  }
 
   /// What of a message is not about the store is told with its path.
   private func told(_ failure: FailureDocument.Body) -> String {
     guard let output, let path = failure.path, Self.whole(path) == Self.whole(output) else { return failure.message }
     return "\(output): \(failure.message)"
+  }
+
+  /// A list has no option for outputs.
+  private static func inList(_ text: String) -> String {
+    text.replacing("with --output", with: "in the list, behind the store and a tab")
   }
 
   /// The commands that the advice of a status or a report names.
@@ -84,10 +138,17 @@ struct ListResult: Encodable {
     return commands.isEmpty ? nil : commands
   }
 
+  /// Whether nothing leads on but a path for its output in the list, which no command can add.
+  var needsOutput: Bool {
+    output == nil && next?.first.flatMap { ShellLine($0).whole }?.contains("--output") == true
+  }
+
   /// The error without what is this store's alone: stores with the same reason are one group.
   var reason: String? {
     guard tone == .failed || tone == .waiting else { return nil }
-    return error.map(common)
+    guard let text = error.map(common), text.hasPrefix("OUTPUT: ") else { return error.map(common) }
+    let said = String(text.dropFirst("OUTPUT: ".count))
+    return said.hasPrefix("the output") ? said : "the output: \(said)"
   }
 
   /// The store, and with a failure its output, which may be at fault.
@@ -103,6 +164,7 @@ struct ListResult: Encodable {
     let named = paths.reduce(text) { $0.replacing($1.0, with: $1.1) }
     let known = named.firstRange(of: Self.question).map { String(named[..<$0.lowerBound]) } ?? named
     return known.replacing(/[0-9][0-9,]* (objects?|values?|links?|rows?)/) { "N \($0.1)" }
+      .replacing(/process [0-9]+ on [^ ,]+, since [^ ,]+,/, with: "another process")
   }
 
   private static let question = ", did you mean "

@@ -12,16 +12,18 @@ final class ListRun: Sendable {
   }
 
   let list: Manifest
-  private let words: ListWords
+  let words: ListWords
   private let jobs: Int
   private let isQuiet: Bool
   private let isJSON: Bool
   private let takesOutput: Bool
   private let deadline: Date?
+  /// After that a store would be stopped before its first row.
+  private let lastBeginning: Date?
   private let workers = StoreWorkers()
   private let state = Mutex(State())
   private let orders: ListOrders
-  private let kept = KeptResults()
+  let kept = KeptResults()
   private let bar = Mutex<ProgressDisplay?>(nil)
   private let seen = Mutex<(at: ContinuousClock.Instant, part: Double)>((.now, 0))
   private let stateOf: @Sendable (StoreOutcome) -> ListState
@@ -33,6 +35,7 @@ final class ListRun: Sendable {
     (jobs, takesOutput) = (command.list.jobs, Command.takesOutput)
     words = ListWords(verb: Command.configuration.commandName ?? "", line: CommandLineWords.line)
     (isQuiet, isJSON, deadline) = (options?.quiet ?? true, command.json, options?.end)
+    lastBeginning = deadline.map { $0 - OperatingOptions.margin($0.timeIntervalSinceNow) }
     (stateOf, codeOf) = ({ Command.state(of: $0) }, { Command.code(of: $0) })
     orders = ListOrders(list)
   }
@@ -138,7 +141,7 @@ final class ListRun: Sendable {
   }
 
   private func next() -> Int? {
-    orders.waitWhilePaused(until: deadline)
+    orders.waitWhilePaused(until: lastBeginning)
     return state.withLock { state in
       guard state.next < list.entries.count else { return nil }
       defer { state.next += 1 }
@@ -152,98 +155,28 @@ final class ListRun: Sendable {
     let command = StoreCommandWords(
       store: entry.store, output: entry.output, options: orders.adding(to: words.options), deadline: deadline)
     do {
-      let status =
-        isMigration ? try? StoreLook.status(MigrationJob(policies: Program.policies), entry.target) : nil
-      if status?.state == JobStatus.State.none, words.verb == ["resume"] {
+      let status = isMigration ? self.status(entry) : nil
+      if status == JobStatus.State.none, words.verb == ["resume"] {
         if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store) }
         (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
         return result
       }
-      result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0.state) }
+      result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0) }
       let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration, isBrief: !isJSON)
-      let outcome = StoreOutcome(try workers.run(line, place, deadline: deadline))
+      let outcome = StoreOutcome(try workers.run(line, place, deadline: lastBeginning))
       result.take(outcome, stateOf(outcome), isMigration: isMigration)
+      if isMigration, result.tone != .done, outcome.failure?.code != BatchError.Code.stopped.description {
+        result.see(self.status(entry))
+      }
       look(entry, &result)
     } catch {
-      let told = BatchError(wrapping: error)
-      (result.exitCode, result.error, result.hint) = (told.exitCode, told.message, told.hint)
-      if told.code != .stopped { (result.state, result.tone) = (ExitCodes.name(told.exitCode), .failed) }
+      result.take(BatchError(wrapping: error))
     }
     result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
     return result
   }
-}
 
-extension ListRun {
-  /// What a command that looks at results, or clears up, does not see by itself.
-  private func look(_ entry: Manifest.Entry, _ result: inout ListResult) {
-    switch words.verb[0] {
-    case "report":
-      result.showImport(entry)
-      fallthrough
-    case "status":
-      result.distinguishStore(entry)
-      guard let found = kept.find(entry) else { return }
-      if found.isLast(beside: result.tone) {
-        result.take(found)
-      } else if result.tone == .waiting {
-        result.goOn(by: found)
-      }
-    case "rollback": result.tellWhyNothingIsBack(entry, kept.find(entry))
-    case "clean":
-      guard let found = kept.find(entry), !words.line.contains("--dry-run") else { return }
-      guard (try? kept.forget(found.target)) != nil, result.state == ListState.nothingToRemove else { return }
-      (result.state, result.tone, result.detail) = ("cleaned", .done, "what was known of its last attempt")
-    default: return
-    }
-  }
-}
-
-extension ListResult {
-  /// Where no store was replaced, none can be put back: that is no failure.
-  fileprivate mutating func tellWhyNothingIsBack(_ entry: Manifest.Entry, _ kept: KeptResult?) {
-    guard exitCode == BatchError.Code.refused.exitCode,
-      let found = MigrationJob(policies: Program.policies).withoutBackup(entry.target)
-    else { return }
-    switch found {
-    case .rolledBack: state = StandingDocument.rolledBack
-    case _ where kept?.state == ListState.unchanged: (state, detail) = (ListState.unchanged, "nothing to roll back")
-    case .beside: (state, detail) = ("nothing was replaced", "the result is a file of its own")
-    case .unfinished(let run):
-      let what = run == .failed ? "its migration failed before" : "its migration is not finished"
-      (state, detail) = ("nothing was replaced", what)
-    case .gone: return
-    case .unknown where (try? MigrationJob().importStatus(entry.target)) ?? nil != nil:
-      (state, detail) = ("nothing was replaced", "an import that is not finished makes it")
-    case .unknown:
-      state = ListState.noneIsKnown
-      return distinguishStore(entry)
-    }
-    (exitCode, tone, error, hint, effect, next) = (0, .nothing, nil, nil, nil, nil)
-  }
-
-  /// An import has no report, and stands all the same.
-  fileprivate mutating func showImport(_ entry: Manifest.Entry) {
-    guard state == ListState.noneIsKnown,
-      let status = (try? MigrationJob(policies: Program.policies).importStatus(entry.target)) ?? nil
-    else { return }
-    let isRunning = status.state == .running
-    (state, tone) = (status.state.rawValue, isRunning ? .running : .waiting)
-    exitCode = isRunning ? ExitCodes.leaseHeld : ExitCodes.stopped
-    (error, hint, effect, next) = (nil, nil, nil, status.advice.flatMap { Self.advised([$0]) })
-  }
-
-  /// The status is asked of the output: that one may be missing where the store is there.
-  fileprivate mutating func distinguishStore(_ entry: Manifest.Entry) {
-    let none = ListState.noneIsKnown
-    guard exitCode == BatchError.Code.noSuchFile.exitCode || state == none else { return }
-    guard !FileManager.default.fileExists(atPath: entry.store) else {
-      (exitCode, state, tone) = (ExitCodes.nothingToDo, none, .nothing)
-      (error, hint, effect, next) = (nil, nil, nil, nil)
-      return
-    }
-    let missing = NearName.noSuchFile(entry.store)
-    (exitCode, state, tone) = (missing.exitCode, ExitCodes.name(missing.exitCode), .failed)
-    (error, hint) = (missing.message, missing.hint)
+  private func status(_ entry: Manifest.Entry) -> JobStatus.State? {
+    (try? StoreLook.status(MigrationJob(policies: Program.policies), entry.target))?.state
   }
 }

@@ -37,7 +37,9 @@ struct ListSummary: Encodable {
     var places: [String: Int] = [:]
     groups = []
     for (index, result) in results.enumerated() {
-      let command = result.kept.map { [$0.program ?? "", $0.folder, $0.verb] + $0.line } ?? []
+      // Of what needs no command it makes no difference who has done it.
+      let kept = [.failed, .waiting].contains(result.tone) ? result.kept : nil
+      let command = kept.map { [$0.program ?? "", $0.folder, $0.verb] + $0.line } ?? []
       let key = ([result.exitCode.description, result.state, result.reason ?? ""] + command).joined(separator: "\0")
       if let place = places[key] {
         groups[place].stores.append(index)

@@ -20,6 +20,9 @@ struct ListWords: Sendable {
     return options + (goesOn ? ["--continue"] : []) + (isAsked ? ["--check"] : [])
   }
 
+  /// How many stores to work on at a time, which any command with a list takes.
+  var jobs: [[String]] { StoreCommandWords.groups(line).filter { $0[0].prefix { $0 != "=" } == "--jobs" } }
+
   /// The command with other options, and without its list.
   func again(_ more: [[String]] = []) -> [String] {
     let named = Set(more.map { $0[0] })

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Batch
 
 /// A command on a store that takes a list of stores, too: it is run for each of them.
 protocol ListedCommand: StoreCommand, SendableMetatype {
@@ -41,8 +42,13 @@ struct ListState: Equatable {
 
   /// What is said of a store that has its version, and of one that nobody has migrated.
   static let unchanged = "needed nothing"
+  /// Of a store that has its version already nothing is written to the output that the list names.
+  static let withoutOutput = "no output was made"
   static let noneIsKnown = "no migration is known"
   static let notBegun = "not begun"
+  static let waiting = "waiting"
+  /// What is said of one whose run can be resumed, whatever ended its process.
+  static let interrupted = ReportWords.name(.interrupted)
   static let nothingToRemove = "nothing to remove"
 
   var name: String
@@ -51,9 +57,20 @@ struct ListState: Equatable {
   /// What a list counts as its exit code; nil for that of the command.
   var code: Int32?
 
+  /// Whether a state says that the store was left alone.
+  static func isUnchanged(_ state: String) -> Bool { [unchanged, withoutOutput].contains(state) }
+
   /// How a command that failed ended.
   init(failed outcome: StoreOutcome) {
-    self.init(ExitCodes.name(outcome.code), outcome.code == ExitCodes.stopped ? .waiting : .failed)
+    // What the parser refuses is in no document.
+    let isUsage = outcome.code == BatchError.Code.noSuchFile.exitCode && outcome.failure == nil
+    self.init(
+      isUsage ? "wrong usage" : ExitCodes.name(outcome.code), outcome.code == ExitCodes.stopped ? .waiting : .failed)
+  }
+
+  /// Of a run that can be resumed.
+  static func interrupted(after outcome: RunReport.Outcome) -> ListState {
+    ListState(interrupted, .waiting, detail: ReportWords.end(outcome), code: ExitCodes.stopped)
   }
 
   init(_ name: String, _ tone: Tone, detail: String? = nil, code: Int32? = nil) {

@@ -43,6 +43,7 @@ struct Manifest: Sendable {
     entries = try Self.lines(bytes, path).enumerated().compactMap { number, line in
       guard !line.hasPrefix("#"), !line.allSatisfy(\.isWhitespace) else { return nil }
       let parts = line.split(separator: "\t", omittingEmptySubsequences: true).map(String.init)
+      guard parts.count <= 2 else { throw Self.tooMany(parts, line: number + 1, of: path) }
       return Entry(store: parts.first ?? "", output: parts.count > 1 ? parts[1] : nil, line: number + 1)
     }
     try refuseTwice()
@@ -54,12 +55,20 @@ struct Manifest: Sendable {
 }
 
 extension Manifest {
-  /// A path may be written in several ways, and lead over symbolic links.
+  private static func tooMany(_ parts: [String], line: Int, of path: String) -> BatchError {
+    BatchError(
+      .refused, "line \(line) of the list has more than a store and its output: \(parts[2]) comes after a second tab",
+      hint: "Write one store a line, and its output after a tab", effect: .nothingWritten, path: path)
+  }
+
+  /// A path may be written in several ways, and lead over symbolic links; a file may have several names.
   private func refuseTwice() throws {
     var seen: [String: Entry] = [:]
     for entry in entries {
       let path = (try? JobDirectory.resolve(entry.target)) ?? Self.whole(entry.target)
-      guard let first = seen.updateValue(entry, forKey: path) else { continue }
+      let file = ((try? LocalFileSystem().status(path)) ?? nil).map { "\($0.device) \($0.inode)" }
+      let known = [path, file].compactMap { $0 }.compactMap { seen.updateValue(entry, forKey: $0) }
+      guard let first = known.first else { continue }
       let (one, other) = (first.target, entry.target)
       let names = one == other ? "\(one) comes" : "\(one) and \(other) are one file, which comes"
       throw BatchError(

@@ -38,7 +38,8 @@ struct ReportPage {
   }
 
   private var tone: String {
-    report.outcome != .rolledBack && report.present?.isGone == true ? "failed" : report.outcome.rawValue
+    if report.outcome != .rolledBack, report.present?.isGone == true { return "failed" }
+    return words.isInterrupted ? RunReport.Outcome.stopped.rawValue : report.outcome.rawValue
   }
 
   private func table(_ rows: [(String, String)]) -> String {

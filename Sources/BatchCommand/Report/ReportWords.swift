@@ -18,7 +18,10 @@ struct ReportWords {
   }
 
   /// The outcome in one or two words.
-  var outcome: String { Self.name(report.outcome) }
+  var outcome: String { Self.name(isInterrupted ? .interrupted : report.outcome) }
+
+  /// Whether it waits to be resumed: what ended it is said in the sentence.
+  var isInterrupted: Bool { report.resumable == true && report.outcome != .cutOver }
 
   static func name(_ outcome: RunReport.Outcome) -> String {
     switch outcome {
@@ -33,6 +36,9 @@ struct ReportWords {
     case .rolledBack: "rolled back"
     }
   }
+
+  /// How an interrupted run ended.
+  static func end(_ outcome: RunReport.Outcome) -> String { outcome == .interrupted ? "killed" : name(outcome) }
 
   /// The outcome in a sentence.
   var headline: String {

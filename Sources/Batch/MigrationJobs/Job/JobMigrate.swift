@@ -52,10 +52,7 @@ extension MigrationJob {
           .refused, "a mapping file names a database for the result, and the store would be replaced",
           hint: "Load it with load(_:to:monitor:), or name an output", effect: .nothingWritten, path: source)
       }
-      guard !plan.isUpToDate else {
-        return Report(
-          destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
-      }
+      guard !plan.isUpToDate else { return leftAlone(source, plan, output: request.output) }
       if var report = try begin(request, plan: plan, planned: seen, job: job, source: source, monitor: monitor) {
         report.notes += kept.map {
           "\($0) is kept from the run that was given up: it may be the only copy of its contents"
@@ -66,6 +63,13 @@ extension MigrationJob {
     throw BatchError(
       .refused, "the store changes again and again while it is being planned",
       hint: "Close the program that writes to it, and try again", effect: .nothingWritten, path: source)
+  }
+
+  private func leftAlone(_ source: String, _ plan: MigrationPlan, output: String?) -> Report {
+    var report = Report(
+      destination: source, sourceVersion: plan.sourceVersion.name, targetVersion: plan.targetVersion.name, steps: 0)
+    report.notes = output.map { ["no store was made at \($0): one at the version already is not copied"] } ?? []
+    return report
   }
 
   /// Plans, and waits a moment for whoever has the store; a live run of it is reported at once.

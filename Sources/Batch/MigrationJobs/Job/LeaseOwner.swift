@@ -50,7 +50,7 @@ public struct LeaseOwner: Codable, Sendable, Equatable {
   public var isOnThisMachine: Bool { bootID == Self.bootID() && !bootID.isEmpty }
 
   /// Whether it is running, and not another process that got its number. Only on this machine.
-  var isRunning: Bool { pid > 0 && processStart > 0 && Self.processStart("\(pid)") == processStart }
+  package var isRunning: Bool { pid > 0 && processStart > 0 && Self.processStart("\(pid)") == processStart }
 
   private static func bootID() -> String {
     let bytes = (try? LocalFileSystem().readAll("/proc/sys/kernel/random/boot_id", cap: 128)) ?? []

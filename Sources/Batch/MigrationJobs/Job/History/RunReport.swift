@@ -101,6 +101,8 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var form: String?
   /// How it stands.
   public var outcome: Outcome
+  /// Of a run that is not done and has no process: whether `resume` goes on with it. Else the same error would end it.
+  public var resumable: Bool?
   /// Why it stopped or failed.
   public var reason: String?
   /// What to do, sentence by sentence; empty if nothing is to be done.

@@ -101,7 +101,10 @@ extension MigrationJob {
     case .none, .interrupted, .failed:
       if let last { report.outcome = last.code == BatchError.Code.stopped.description ? .stopped : .failed }
     }
-    if status.state != .running { (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? []) }
+    if status.state != .running {
+      report.resumable = status.state != .failed
+      (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? [])
+    }
     if history == nil { report.problems.append("the run has no record that can be read") }
     report.problems += status.problems
     (report.source, report.targetVersion) = (report.source ?? status.source, report.targetVersion ?? status.target)

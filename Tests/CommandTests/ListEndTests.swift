@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import BatchCommand
+
+@Suite("How a list ends without having begun all stores, or where it cannot write", .serialized)
+struct ListEndTests {
+  private let folder: CommandFolder
+  private let list: String
+  private let stores: [String]
+
+  init() throws {
+    folder = try CommandFolder()
+    list = folder.file("stores.txt")
+    let folder = folder
+    stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: $0 == 1 ? 6000 : 30, seed: UInt64($0)) }
+    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+  }
+
+  @Test("Stores that a limit of time left no time for are not begun, as after SIGTERM, and have no empty reason")
+  func time() throws {
+    let words = ["migrate", "--manifest", list, "--throttle", "1krows/s"] + CommandFolder.models
+    let over = try ListDocument(folder.run("book-migration", words + ["--json", "--max-runtime", "3s"]))
+    #expect(over.code == 75 && over.states == ["stopped", "not begun", "not begun"], "\(over)")
+    #expect(over.groups.first { $0.state == "not begun" }?.reason == nil, "\(over)")
+    let process = try CommandProcess("book-migration", words + ["--json"], in: folder)
+    sleep(2)
+    process.send(SIGTERM)
+    let stopped = try ListDocument(process.wait())
+    #expect(
+      stopped.states == over.states && stopped.groups.first { $0.state == "not begun" }?.reason == nil, "\(stopped)")
+  }
+
+  @Test("Where results cannot be kept, the message names the folder and what to do")
+  func state() throws {
+    let file = folder.newPath("file")
+    try "no folder".write(toFile: file, atomically: true, encoding: .utf8)
+    let words = ["migrate", "--manifest", list, "--to", "Library 9"] + CommandFolder.models
+    let outcome = try folder.run("book-migration", words, launcher: ["/usr/bin/env", "GODWIT_STATE=\(file)/state"])
+    let said =
+      "\(file)/state/results: the folder cannot be made. Make the folder above it writable, or set GODWIT_STATE"
+    #expect(outcome.error.contains(said) && !outcome.error.contains("NSCocoaErrorDomain"), "\(outcome)")
+  }
+
+  @Test("Metrics that cannot be written leave no empty file", .enabled(if: SmallDisk.isPossible))
+  func metrics() throws {
+    let disk = try SmallDisk(at: folder.file("disk"))
+    defer { disk.unmount() }
+    let (metrics, ballast) = (folder.file("disk/m.prom"), folder.file("disk/ballast"))
+    _ = try? folder.paste("head -c 2M /dev/zero > \(ballast)")
+    let words = ["migrate", "--manifest", list, "--metrics", metrics] + CommandFolder.models
+    let outcome = try folder.run("book-migration", words)
+    #expect(outcome.code == 0 && outcome.error.contains("the metrics cannot be written"), "\(outcome)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["ballast"])
+  }
+}
