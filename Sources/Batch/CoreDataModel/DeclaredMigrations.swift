@@ -12,6 +12,9 @@ package struct DeclaredMigrations: Sendable, Equatable {
   }
 
   package var custom: [Custom] = []
+  /// Checksums of versions that stand in the place of another one, each with that version's: `1.0.0@1.0` in that of
+  /// `1.0.0`.
+  package var places: [String: String] = [:]
   /// Why the steps cannot be known, with file and line; nil if they are.
   package var problem: String?
 
@@ -22,7 +25,7 @@ package struct DeclaredMigrations: Sendable, Equatable {
   /// of a version that is none of them nobody knows which stages it needs.
   package func refusal(from: String, to: String, order: [String]) -> String? {
     if let problem { return "how it is migrated cannot be read: \(problem)" }
-    if let stage = custom.first(where: { $0.from == from && $0.to == to }) {
+    if let stage = custom.first(where: { place($0.from) == place(from) && place($0.to) == place(to) }) {
       return "its stage runs code of the application (\(stage.place)), which SwiftData alone can do"
     }
     guard order.contains(from) else {
@@ -37,12 +40,16 @@ package struct DeclaredMigrations: Sendable, Equatable {
     return "it passes over a stage that runs code of the application (\(stage.place)), which SwiftData alone can do"
   }
 
-  /// Whether a step and a stage have a part of the way in common.
+  private func place(_ checksum: String) -> String { places[checksum] ?? checksum }
+
+  /// Whether a step and a stage have a part of the way in common. Of versions that are equal the one counts by which they
+  /// have more of it.
   private func isPassed(_ stage: Custom, from: String, to: String, order: [String]) -> Bool {
-    let place = { (checksum: String) in order.firstIndex(of: checksum) }
-    guard let start = place(from), let end = place(to), let first = place(stage.from), let last = place(stage.to) else {
+    let first = { (checksum: String) in order.firstIndex(of: place(checksum)) }
+    let last = { (checksum: String) in order.lastIndex(of: place(checksum)) }
+    guard let start = first(from), let end = last(to), let begin = first(stage.from), let finish = last(stage.to) else {
       return false
     }
-    return first < end && start < last
+    return begin < end && start < finish
   }
 }

@@ -60,7 +60,8 @@ public struct SwiftDataReader: ModelFormat {
     var revisions: [String?] = []
     for source in sources where !revisions.contains(source.revision) { revisions.append(source.revision) }
     var (history, migrations) = (VersionHistory(), DeclaredMigrations())
-    for revision in revisions {
+    // The files as they are come after all commits, wherever they are named.
+    for revision in revisions.sorted(by: { $0 != nil && $1 == nil }) {
       let found = try schema(of: sources.filter { $0.revision == revision })
       guard !found.versions.isEmpty else {
         throw BatchError(
@@ -74,6 +75,7 @@ public struct SwiftDataReader: ModelFormat {
     let name = PackageFolders.stem(URL(fileURLWithPath: main.path).standardizedFileURL.path)
     var bundle = ModelBundle(
       path: paths[0], name: name, versions: history.versions, currentVersion: history.current)
+    migrations.places = history.places
     (bundle.migrations, bundle.paths, bundle.options) = (migrations, paths, options)
     return [bundle]
   }
