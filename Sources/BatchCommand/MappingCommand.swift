@@ -14,8 +14,8 @@ struct MappingInitCommand: ModelCommand {
     commandName: "init", abstract: "Prints a first draft of a mapping file.",
     discussion: """
       The draft maps what can be inferred from the two versions; comments say what is lost and what is to do. Where only you know \
-      the value it says undecided: 'mapping check' takes the file and lists those places, and no migration begins until each has \
-      a value.
+      the value, or what code of the application does, it says undecided: 'mapping check' takes the file and lists those places, and \
+      no migration begins until each is decided.
       """)
 
   @Argument(help: .sourceSide, completion: .side) var source: String
@@ -32,8 +32,9 @@ struct MappingInitCommand: ModelCommand {
       )
     }
     let own = [old, new].filter { $0.store != nil && library?.model(matching: $0.model.versionHashes) == nil }
+    let stage = [library, new.library].lazy.compactMap { $0?.stage(from: old.model, to: new.model) }.first
     Console.writeOutput(
-      MappingFileWriter.draft(from: old.model, to: new.model, byChecksum: Set(own.map(\.model.name))))
+      MappingFileWriter.draft(from: old.model, to: new.model, byChecksum: Set(own.map(\.model.name)), stage: stage))
   }
 }
 
@@ -108,7 +109,7 @@ struct MappingCheckCommand: ModelCommand {
       let steps =
         found.map { $0.steps.isEmpty ? "fits no step" : $0.steps.joined(separator: ", ") } ?? "not compared with models"
       Console.print("\(mapping.name): \(count.counted("entity mapping"))\(inFile), \(steps)")
-      Self.tell(mapping.undecided)
+      Self.tell(mapping)
     }
     guard problems.isEmpty else {
       let path = paths.count == 1 ? paths[0] : nil
@@ -132,7 +133,11 @@ struct MappingCheckCommand: ModelCommand {
     "Correct the mapping \(paths.allSatisfy(MappingModelReader.isFile) ? "file" : "model")"
   }
 
-  private static func tell(_ undecided: [String]) {
+  private static func tell(_ mapping: MappingModel) {
+    if let reason = mapping.undecidedStep {
+      Console.print("  the step is to be decided before a store can be migrated:\n    \(reason)")
+    }
+    let undecided = mapping.undecided
     guard !undecided.isEmpty else { return }
     Console.print("  \(undecided.count.counted("property", "properties")) to decide before a store can be migrated:")
     for text in undecided { Console.print("    \(text)") }

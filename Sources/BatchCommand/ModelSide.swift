@@ -9,6 +9,8 @@ struct ModelSide {
   let model: ManagedObjectModel
   /// The path of a store; nil for a model.
   private(set) var store: String?
+  /// The versions beside which it was found, if its path alone names them.
+  private(set) var library: ModelLibrary?
 
   /// Reads a side. What the library names its versions is one of them. A folder or a file of Swift is a model, by default its current version; another file is a store,
   /// whose model is found by hashes.
@@ -35,7 +37,9 @@ struct ModelSide {
       path = String(argument[..<colon])
       version = String(argument[argument.index(after: colon)...])
     }
-    model = try ModelLibrary(paths: [path]).target(named: version)
+    let found = try ModelLibrary(paths: [path])
+    model = try found.target(named: version)
+    self.library = found
     name = model.name
   }
 }

@@ -9,6 +9,9 @@ struct SwiftPlanCommandTests: StagedSources {
 
   init() throws { folder = try CommandFolder(readsSwift: true) }
 
+  /// A begun mapping file of a step that somebody has looked at.
+  private static func decided(_ text: String) -> String { text.replacing(#/\nundecided: .*/#, with: "") }
+
   @Test("Lightweight stages, and custom ones without closures, are inferred")
   func inferred() throws {
     let sources = try sources(Self.empty)
@@ -35,7 +38,7 @@ struct SwiftPlanCommandTests: StagedSources {
     #expect(begun.code == 0, "\(begun)")
     let file = folder.newPath("Stage.yaml")
     let text = "from: 2.0.0\nto: 3.0.0\nentities:\n  - from: Book\n    attributes: { shout: $source.title }\n"
-    for mapping in [begun.output, text] {
+    for mapping in [Self.decided(begun.output), text] {
       try mapping.write(toFile: file, atomically: true, encoding: .utf8)
       let plan = try folder.run("godwit", ["plan", store, "--models", sources, "--mappings", file])
       #expect(plan.code == 0, "\(plan)")
@@ -44,6 +47,28 @@ struct SwiftPlanCommandTests: StagedSources {
     #expect(done.code == 0, "\(done)")
     let rows = try ExampleFolder.rows(store, "SELECT count(*) AS n FROM ZBOOK WHERE ZSHOUT = ZTITLE")
     #expect(rows == ["[n:500]"])
+  }
+
+  @Test("A mapping file that is begun for a stage with a closure names the code, and no migration takes it undecided")
+  func undecided() throws {
+    let sources = try sources(Self.custom)
+    let (store, file) = (try store(sources), folder.newPath("Stage.yaml"))
+    let place = "its stage runs code of the application (\(sources)/Schema.swift:"
+    for versions in [["2.0.0", "3.0.0", "--models", sources], [sources + ":2.0.0", sources + ":3.0.0"]] {
+      let begun = try folder.run("godwit", ["mapping", "init"] + versions)
+      #expect(begun.code == 0 && begun.output.contains("\n# To do: \(place)"), "\(begun)")
+      try begun.output.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+    let checked = try folder.run("godwit", ["mapping", "check", file, "--models", sources])
+    let told = "  the step is to be decided before a store can be migrated:\n    \(place)"
+    #expect(checked.code == 0 && checked.output.contains(told), "\(checked)")
+    for command in ["plan", "migrate"] {
+      let refused = try folder.run("godwit", [command, store, "--models", sources, "--mappings", file])
+      #expect(refused.code == 20 && refused.error.contains("Stage is still to be decided: \(place)"), "\(refused)")
+    }
+    // Steps without code are begun as before.
+    let plain = try folder.run("godwit", ["mapping", "init", "1.0.0", "2.0.0", "--models", sources])
+    #expect(!plain.output.contains("undecided") && !plain.output.contains("runs code"), "\(plain)")
   }
 
   @Test(
@@ -59,7 +84,7 @@ struct SwiftPlanCommandTests: StagedSources {
     #expect(refused.error.contains("mapping init 1.0.0 3.0.0 --models \(sources)`"), "\(refused)")
     let begun = try folder.run("godwit", ["mapping", "init", "1.0.0", "3.0.0", "--models", sources])
     let file = folder.newPath("Both.yaml")
-    try begun.output.write(toFile: file, atomically: true, encoding: .utf8)
+    try Self.decided(begun.output).write(toFile: file, atomically: true, encoding: .utf8)
     let plan = try folder.run("godwit", words + ["--mappings", file])
     #expect(plan.code == 0, "\(plan)")
     // The first step cannot be inferred, so that the only way is one past the version between.
@@ -83,7 +108,7 @@ struct SwiftPlanCommandTests: StagedSources {
     let advice = ["mapping", "init", "2.0.0", "3.0.0"] + needs
     #expect(refused.code == 20 && refused.error.contains("`godwit \(advice.joined(separator: " "))`"), "\(refused)")
     let file = folder.newPath("Stage.yaml")
-    try folder.run("godwit", advice).output.write(toFile: file, atomically: true, encoding: .utf8)
+    try Self.decided(folder.run("godwit", advice).output).write(toFile: file, atomically: true, encoding: .utf8)
     let plan = try folder.run("godwit", ["plan", store] + needs + ["--mappings", file])
     #expect(plan.code == 0, "\(plan)")
   }
@@ -103,7 +128,7 @@ struct SwiftPlanCommandTests: StagedSources {
     let advice = ["mapping", "init", store, "3.0.0", "--models", sources]
     #expect(refused.error.contains("`godwit \(advice.joined(separator: " "))`"), "\(refused)")
     let file = folder.newPath("Own.yaml")
-    try folder.run("godwit", advice).output.write(toFile: file, atomically: true, encoding: .utf8)
+    try Self.decided(folder.run("godwit", advice).output).write(toFile: file, atomically: true, encoding: .utf8)
     let plan = try folder.run("godwit", words + ["--mappings", file])
     #expect(plan.code == 0 && plan.output.contains("mapped"), "\(plan)")
     // Where no stage comes before it, as before.

@@ -24,6 +24,8 @@ public struct MappingModel: Sendable, Equatable {
   public var destinationChecksum: String?
   /// Whether entities that both versions have and no mapping names are mapped by name.
   public var mapsOthers = false
+  /// Why the step as a whole is still to be decided; nil if it is not.
+  public var undecidedStep: String?
   /// A server that gets the result instead of another store, where this mapping model leads to the target version.
   public var destination: LoadDestination?
 

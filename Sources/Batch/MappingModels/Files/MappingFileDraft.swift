@@ -7,8 +7,9 @@ extension MappingFileWriter {
   }
 
   /// The same. Versions of these names are named by their checksums: those of stores, whose names are not the versions'.
+  /// `stage` says why the application itself makes the step: then a person has to decide what of that is to be written.
   package static func draft(
-    from source: ManagedObjectModel, to destination: ManagedObjectModel, byChecksum: Set<String>
+    from source: ManagedObjectModel, to destination: ManagedObjectModel, byChecksum: Set<String>, stage: String? = nil
   ) -> String {
     func version(_ model: ManagedObjectModel) -> String {
       byChecksum.contains(model.name) ? "{ checksum: \(quoted(model.versionChecksum)) }" : quoted(model.name)
@@ -16,7 +17,9 @@ extension MappingFileWriter {
     var inference = Inference(source: source, destination: destination)
     let mappings = inference.entityMappings()
     var lines = ["# From \(source.name) to \(destination.name). Properties that are not named are mapped by name."]
+    if let stage { lines.append("# To do: \(stage). Write below what that code does, then remove the line undecided.") }
     lines += ["from: \(version(source))", "to: \(version(destination))"]
+    if let stage { lines.append("undecided: \(quoted(stage))") }
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }

@@ -19,7 +19,7 @@ package struct MappingFileObject {
 
   static let file = MappingFileObject(
     title: "the file", definition: "file",
-    keys: ["$schema", "from", "to", "destination", "tables", "entities", "others"])
+    keys: ["$schema", "from", "to", "undecided", "destination", "tables", "entities", "others"])
   static let destination = MappingFileObject(
     title: "a destination", definition: "destination", keys: LoadDestination.keys)
   static let version = MappingFileObject(

@@ -52,6 +52,7 @@ struct MappingFileReader {
     }
     try root.attempt { model.destination = try fields["destination"].map(LoadDestination.init) }
     try root.attempt { model.mapsOthers = try fields["others"]?.flag("others") ?? false }
+    try root.attempt { model.undecidedStep = try fields["undecided"]?.text("undecided") }
     try root.attempt {
       guard let entities = fields["entities"] else {
         guard isWhole else { return }

@@ -12,6 +12,15 @@ extension ModelBundle {
 }
 
 extension ModelLibrary {
+  /// Why the step between two versions is not inferred, as their sources say; nil if it is.
+  package func stage(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> String? {
+    let (from, to) = (source.versionChecksum, destination.versionChecksum)
+    return bundles.lazy.compactMap { bundle in
+      let order = bundle.versions.map(\.versionChecksum)
+      return order.contains(to) ? bundle.migrations.refusal(from: from, to: to, order: order) : nil
+    }.first
+  }
+
   /// The same for versions of the library; nil if it does not hold both.
   func beginning(_ source: ManagedObjectModel, _ destination: ManagedObjectModel) -> AdvisedCommand? {
     guard let start = position(of: source), let end = position(of: destination) else { return nil }

@@ -18,7 +18,8 @@ public enum VersionPath {
     mappings: [MappingModel], order: VersionOrder = .names
   ) throws -> [MigrationStep] {
     if case .stages(let staged) = order {
-      return try StagedPath(staged, from: source, library: library, mappings: mappings).steps(to: destination)
+      let path = try StagedPath(staged, from: source, library: library, mappings: mappings).steps(to: destination)
+      return try path.refusingUndecided()
     }
     let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
     guard start != end else { return [] }
@@ -31,7 +32,20 @@ public enum VersionPath {
         from: source, to: destination, isBack: graph.precedes(end, start), in: order, of: library)
     }
     _ = try ([source] + steps.map(\.destination)).concurrentMap { try $0.validate() }
-    return steps
+    return try steps.refusingUndecided()
+  }
+}
+
+extension [MigrationStep] {
+  /// Throws ``BatchError`` (`badMapping`) if a mapping file says of a whole step that it is still to be decided.
+  fileprivate func refusingUndecided() throws -> [MigrationStep] {
+    for mapping in flatMap(\.mappingModels) {
+      guard let reason = mapping.undecidedStep else { continue }
+      throw BatchError(
+        .badMapping, "the mapping file \(mapping.name) is still to be decided: \(reason)",
+        hint: "Write in the file what the step does, then remove the line undecided at its beginning")
+    }
+    return self
   }
 }
 
