@@ -66,7 +66,8 @@ struct ImportFaultTests {
     let store = folder.file("New.sqlite")
     let inputs = URL(fileURLWithPath: path).deletingLastPathComponent().path
     for (list, words) in [
-      (path, ["exists already"]), (imports.model + "/contents", ["exists already"]),
+      (path, ["over what the command reads"]), (imports.model + "/contents", ["over what the command reads"]),
+      (try imports.write("old.txt", ""), ["exists already"]),
       (store, ["would write over a store"]),
       (store + "-wal", ["would write over a store"]),
     ] {
