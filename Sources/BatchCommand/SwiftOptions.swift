@@ -12,7 +12,9 @@ struct SwiftOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("define"), .customShort("D", allowingJoined: true)],
-    help: ArgumentHelp("What is true in #if of Swift sources: a name, or 'os(iOS)'. Repeat it.", valueName: "condition")
+    help: ArgumentHelp(
+      "What is true in #if of Swift sources: a name, or 'os(iOS)'; '!os(iOS)' is false. Repeat it.",
+      valueName: "condition")
   )
   var defines: [String] = []
 

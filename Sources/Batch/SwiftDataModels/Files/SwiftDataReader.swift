@@ -13,11 +13,11 @@ public struct SwiftDataReader: ModelFormat {
   /// `types`: what types that sources do not declare are stored as, `NAME=String` or `NAME={a: Double, b: Int?}`.
   /// `flags`: what is true in `#if`.
   ///
-  /// - Throws: ``BatchError`` (`badModel`) if a type cannot be read.
+  /// - Throws: ``BatchError`` (`badModel`) if a type or a condition cannot be read.
   public init(types: [String] = [], flags: [String] = []) throws {
     known = try KnownTypes(named: types)
     self.types = types
-    self.flags = Set(flags.map { $0.filter { !$0.isWhitespace } })
+    self.flags = try ConditionFlag.texts(flags)
   }
 
   /// What it was told besides the sources, as commands take it.

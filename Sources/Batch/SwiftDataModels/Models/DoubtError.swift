@@ -3,10 +3,12 @@ import RunSupport
 /// The error for what is inside an `#if` that nobody decides.
 enum DoubtError {
   static func make(_ doubt: SourceDoubt, of what: String, at place: SourcePlace) -> BatchError {
-    place.error(
+    let sides = [("true", doubt.whenTrue), ("false", doubt.whenFalse)].filter { !$0.1.isEmpty }
+    let advice = sides.map { "\($0), add \($1.map { "-D '\($0)'" }.joined(separator: " "))" }
+    return place.error(
       "\(what) depends on #if \(doubt.condition), which is not decided",
-      hint:
-        "If it is true, add -D '\(doubt.condition.filter { !$0.isWhitespace })'; otherwise name another system or the files without it"
-    )
+      hint: advice.isEmpty
+        ? "Name the files without it"
+        : "If it is \(advice.joined(separator: "; if it is ")); or name the files without it")
   }
 }

@@ -38,4 +38,8 @@ struct SourceCase: Sendable {
 struct SourceDoubt: Sendable, Hashable {
   let condition: String
   let line: Int
+  /// What `-D` has to give so that it is true, and so that it is false; empty if it cannot.
+  var whenTrue: [String] = []
+  /// See ``whenTrue``.
+  var whenFalse: [String] = []
 }

@@ -14,7 +14,7 @@
         let truth = clause.condition.map { self.truth(of: $0, depth: 0) } ?? true
         if truth == false { continue }
         if truth == nil, doubt == nil {
-          doubt = SourceDoubt(condition: clause.condition?.trimmedDescription ?? "", line: lines.line(at: clause))
+          doubt = clause.condition.map { self.doubt($0, line: lines.line(at: clause)) }
         }
         if let elements = clause.elements { parts.append((elements, doubt)) }
         if truth == true { break }
@@ -22,8 +22,15 @@
       return parts
     }
 
+    private func doubt(_ condition: ExprSyntax, line: Int) -> SourceDoubt {
+      let advice = ConditionAdvice(conditions: self)
+      return SourceDoubt(
+        condition: condition.trimmedDescription, line: line, whenTrue: advice.flags(for: condition, toBe: true),
+        whenFalse: advice.flags(for: condition, toBe: false))
+    }
+
     /// Nil if nobody says.
-    private func truth(of condition: ExprSyntax, depth: Int) -> Bool? {
+    func truth(of condition: ExprSyntax, depth: Int = 0) -> Bool? {
       guard depth < 64 else { return nil }
       if let name = condition.as(DeclReferenceExprSyntax.self) { return flags.contains(name.baseName.text) }
       if let literal = condition.as(BooleanLiteralExprSyntax.self) { return literal.literal.text == "true" }
@@ -60,7 +67,8 @@
 
     /// `os(iOS)`, `canImport(UIKit)`, `swift(>=6)` and others.
     private func truth(of call: FunctionCallExprSyntax) -> Bool? {
-      let text = call.trimmedDescription.filter { !$0.isWhitespace }
+      let text = ConditionFlag.text(call)
+      if flags.contains("!" + text) { return false }
       if flags.contains(text) || ["canImport(SwiftData)", "canImport(Foundation)"].contains(text) { return true }
       // A program is compiled for one system: another one than that of -D is not it.
       let name = call.calledExpression.trimmedDescription
