@@ -50,13 +50,24 @@ struct EntityReader {
         "the model \(name) has the attribute @\(use.name), and what that adds to it is not known",
         hint: "Name a copy of the source without it, if it adds no stored property")
     }
-    for parent in type.declaration.inherited {
-      guard case .named(let names) = parent,
-        let found = try resolver.index.find(names, in: type.parent, at: type.place),
-        resolver.index.types[found].declaration.kind == .class
-      else { continue }
+    try refuseSuperclass()
+  }
+
+  /// A superclass is written first.
+  private func refuseSuperclass() throws {
+    guard let parent = type.declaration.inherited.first,
+      try !resolver.isProtocol(parent, in: type.parent, at: type.place)
+    else { return }
+    let name = type.declaration.name
+    if case .named(let names) = parent, let found = try resolver.index.find(names, in: type.parent, at: type.place),
+      resolver.index.types[found].declaration.kind == .class
+    {
       throw type.place.error("the model \(name) is a subclass of \(parent.text): no store was seen with one")
     }
+    throw type.place.error(
+      "the model \(name) inherits from \(parent.text), which these sources do not declare as a protocol: no store was "
+        + "seen with a subclass",
+      hint: "If it is a protocol, name its source, too, or say --swift-types '\(parent.text)=protocol'")
   }
 
   private mutating func read(_ property: SourceProperty, _ context: TypeResolver.Context) throws {
@@ -68,9 +79,9 @@ struct EntityReader {
     guard property.name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
       throw context.error("is a pattern: declare one name at a time")
     }
-    let (type, isOptional) = try PropertyType(property, resolver: resolver).type(context).unwrapped
+    let (type, isOptional, inner) = try PropertyType(property, resolver: resolver).unwrapped(context)
     let transformer = try AttributeOptions.transformer(property, context)
-    let shape = try transformer.map { _ in .plain(.transformable) } ?? resolver.shape(of: type, context)
+    let shape = try transformer.map { _ in .plain(.transformable) } ?? resolver.shape(of: type, inner)
     if case .model(let destination, let isToMany) = shape {
       let reader = RelationshipReader(
         property: property, context: context, owner: position, destination: destination, isToMany: isToMany,

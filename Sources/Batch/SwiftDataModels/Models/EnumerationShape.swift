@@ -17,7 +17,7 @@ struct EnumerationShape {
     guard own == nil, !type.conforms(to: "RawRepresentable"), type.children["CodingKeys"] == nil else {
       throw context.unknown("has the type \(name), which encodes itself in its own way", typeName)
     }
-    if let raw = try rawType(depth: depth) {
+    if let raw = try rawType(context, depth: depth) {
       return .raw(raw)
     }
     if let found = declaration.cases.first(where: \.hasValues) {
@@ -32,17 +32,26 @@ struct EnumerationShape {
   private var name: String { "\(type.declaration.name) (\(type.place))" }
   private var typeName: TypeName { .named([type.declaration.name]) }
 
-  /// The type of the raw value, which is written first.
-  private func rawType(depth: Int) throws -> AttributeType? {
-    guard case .named(let names) = type.declaration.inherited.first else { return nil }
-    let context = TypeResolver.Context(what: name, place: type.place, scope: type.parent)
-    guard let found = try resolver.index.find(names, in: type.parent, at: type.place) else {
-      guard case .plain(let type) = KnownTypes.shape(names), KnownTypes.isRaw(type) else { return nil }
-      return type
-    }
-    guard resolver.index.types[found].declaration.kind == .typealias,
-      case .plain(let type) = try resolver.shape(of: .named(names), context, depth: depth + 1), KnownTypes.isRaw(type)
-    else { return nil }
-    return type
+  /// The type of the raw value, which is written first; nil if a protocol is, or nothing.
+  private func rawType(_ context: TypeResolver.Context, depth: Int) throws -> AttributeType? {
+    guard let first = type.declaration.inherited.first else { return nil }
+    if try resolver.isProtocol(first, in: type.parent, at: type.place) { return nil }
+    let own = TypeResolver.Context(what: name, place: type.place, scope: type.parent)
+    if case .plain(let raw)? = try rawShape(first, own, depth: depth), KnownTypes.isRaw(raw) { return raw }
+    throw context.error(
+      "has the type \(name), whose raw type \(first.text) no store was seen with",
+      hint: "Say what it is stored as, as --swift-types '\(first.text)=Int'; if \(first.text) is a protocol, "
+        + "say --swift-types '\(first.text)=protocol'")
+  }
+
+  /// The type as an attribute, if it is known, stated, or another name for such a one.
+  private func rawShape(_ raw: TypeName, _ own: TypeResolver.Context, depth: Int) throws -> AttributeShape? {
+    if let stated = resolver.known.stated(raw) { return stated }
+    guard case .named(let names) = raw else { return nil }
+    guard let found = try resolver.index.find(names, in: own.scope, at: own.place),
+      !resolver.index.types[found].isExternal
+    else { return KnownTypes.shape(names) }
+    guard resolver.index.types[found].declaration.kind == .typealias else { return nil }
+    return try resolver.shape(of: raw, own, depth: depth + 1)
   }
 }

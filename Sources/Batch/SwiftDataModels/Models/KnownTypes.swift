@@ -3,8 +3,10 @@ import CoreDataModel
 /// Types that sources do not declare: those of Swift, Foundation and SwiftUI that were seen in stores, and those that a
 /// person names.
 struct KnownTypes: Sendable {
-  /// By the text of the type.
+  /// By the text of the type, without spaces.
   private let named: [String: AttributeShape]
+  /// Protocols that sources do not declare, in the same way.
+  private let protocols: Set<String>
 
   private static let plain: [String: AttributeType] = [
     "String": .string, "Bool": .boolean, "Double": .double, "Float": .float, "Date": .date, "Data": .binaryData,
@@ -18,18 +20,23 @@ struct KnownTypes: Sendable {
     })
   private static let modules = ["Swift", "Foundation", "SwiftUI", "SwiftData"]
 
-  /// `named`: what a person says of types, as `NAME=String` or `NAME={a: Double, b: Int?}`.
+  /// `named`: what a person says of types, as `NAME=String`, `NAME={a: Double, b: Int?}` or `NAME=protocol`.
   init(named: [String] = []) throws {
-    var shapes: [String: AttributeShape] = [:]
+    var (shapes, protocols) = ([String: AttributeShape](), Set<String>())
     for text in named {
       let (name, shape) = try TypeDescription.parse(text)
-      shapes[name] = shape
+      if let shape { shapes[name] = shape } else { protocols.insert(name) }
     }
-    self.named = shapes
+    (self.named, self.protocols) = (shapes, protocols)
   }
 
+  /// Whether a person says that a type is a protocol.
+  func isProtocol(_ type: TypeName) -> Bool { protocols.contains(type.text.filter { !$0.isWhitespace }) }
+
   /// What a person says of a type.
-  func stated(_ type: TypeName) -> AttributeShape? { named.isEmpty ? nil : named[type.text] }
+  func stated(_ type: TypeName) -> AttributeShape? {
+    named.isEmpty ? nil : named[type.text.filter { !$0.isWhitespace }]
+  }
 
   /// A type of another module.
   static func shape(_ names: [String]) -> AttributeShape? {

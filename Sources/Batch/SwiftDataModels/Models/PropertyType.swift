@@ -16,6 +16,11 @@ struct PropertyType {
     return type
   }
 
+  /// The type without `?`, and where its name is looked up; see ``TypeResolver/unwrapped(_:_:)``.
+  func unwrapped(_ context: TypeResolver.Context) throws
+    -> (type: TypeName, isOptional: Bool, context: TypeResolver.Context)
+  { try resolver.unwrapped(type(context), context) }
+
   private func type(of value: SourceExpression, _ context: TypeResolver.Context) throws -> TypeName? {
     switch value {
     case .text: return .named(["String"])

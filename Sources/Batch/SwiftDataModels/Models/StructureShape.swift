@@ -32,13 +32,13 @@ struct StructureShape {
     guard !property.isConstant || property.value == nil else {
       throw context.error("is a constant with a value, which Codable does not read: no store was seen with one")
     }
-    let (type, isOptional) = try PropertyType(property, resolver: resolver).type(context).unwrapped
+    let (type, isOptional, inner) = try PropertyType(property, resolver: resolver).unwrapped(context)
     var shape: AttributeShape
     // Arrays in structures are encoded, whatever is in them.
     if case .array = type, resolver.known.stated(type) == nil {
       shape = .plain(.binaryData)
     } else {
-      shape = try resolver.shape(of: type, context, depth: depth + 1)
+      shape = try resolver.shape(of: type, inner, depth: depth + 1)
     }
     if case .model = shape { throw context.error("is a model inside a structure") }
     if case .dictionary = type, resolver.known.stated(type) == nil {

@@ -6,21 +6,28 @@ struct TypeDescription {
   private var rest: Substring
   private let text: String
 
-  static func parse(_ text: String) throws -> (name: String, shape: AttributeShape) {
+  /// The shape is nil for `NAME=protocol`.
+  static func parse(_ text: String) throws -> (name: String, shape: AttributeShape?) {
     var parser = TypeDescription(rest: Substring(text), text: text)
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { throw parser.problem }
     let name = text[..<equals].filter { !$0.isWhitespace }
+    guard !name.hasSuffix("?") else {
+      throw BatchError(
+        .badModel, "the type \(text.debugDescription) is optional, which its properties say by themselves",
+        hint: "Name it without ?, as --swift-types '\(name.prefix { $0 != "?" })\(text[equals...])'")
+    }
     parser.rest = text[text.index(after: equals)...]
+    if parser.rest.filter({ !$0.isWhitespace }) == "protocol" { return (name, nil) }
     let shape = try parser.shape(depth: 0)
     parser.skipSpaces()
     guard parser.rest.isEmpty else { throw parser.problem }
-    return (name.replacing(":", with: ": "), shape)
+    return (name, shape)
   }
 
   private var problem: BatchError {
     BatchError(
       .badModel, "the type \(text.debugDescription) cannot be read",
-      hint: "Write --swift-types 'NAME=String', or 'NAME={a: Double, b: Int?}' for a structure")
+      hint: "Write --swift-types 'NAME=String', 'NAME={a: Double, b: Int?}' for a structure, or 'NAME=protocol'")
   }
 
   private mutating func skipSpaces() { rest = rest.drop { $0.isWhitespace } }

@@ -24,6 +24,24 @@ struct TypeResolver {
     }
   }
 
+  /// A type without `?`, whether there was one, and where its name is looked up: an alias may be that of an optional.
+  func unwrapped(_ type: TypeName, _ context: Context) throws -> (type: TypeName, isOptional: Bool, context: Context) {
+    var (type, isOptional) = type.unwrapped
+    guard !isOptional else { return (type, true, context) }
+    let original = type
+    var inner = context
+    for _ in 0..<Self.greatestDepth {
+      guard known.stated(type) == nil, case .named(let names) = type,
+        let found = try index.find(names, in: inner.scope, at: inner.place),
+        let aliased = index.types[found].declaration.aliased, !index.types[found].declaration.isGeneric
+      else { break }
+      inner = Context(what: context.what, place: context.place, scope: index.types[found].parent)
+      (type, isOptional) = aliased.unwrapped
+      if isOptional { return (type, true, inner) }
+    }
+    return (original, false, context)
+  }
+
   func shape(of type: TypeName, _ context: Context, depth: Int = 0) throws -> AttributeShape {
     if let stated = known.stated(type) { return stated }
     guard depth < Self.greatestDepth else { throw context.error("has types in each other without end") }
@@ -54,6 +72,11 @@ struct TypeResolver {
     switch type.declaration.kind {
     case .typealias:
       guard let aliased = type.declaration.aliased else { break }
+      if case .optional = aliased {
+        throw context.unknown(
+          "has the type \(type.declaration.name) (\(type.place)), which is an optional, where another one is around it",
+          .named(names))
+      }
       let outer = Context(what: context.what, place: type.place, scope: type.parent)
       return try shape(of: aliased, outer, depth: depth + 1)
     case .class where type.declaration.isModel: return .model(found, isToMany: false)
@@ -67,9 +90,9 @@ struct TypeResolver {
   }
 
   private func array(of element: TypeName, _ context: Context, depth: Int) throws -> AttributeShape {
-    let (type, isOptional) = element.unwrapped
+    let (type, isOptional, inner) = try unwrapped(element, context)
     guard !isOptional else { throw context.unknown("is an array of optionals", .array(element)) }
-    switch try shape(of: type, context, depth: depth + 1) {
+    switch try shape(of: type, inner, depth: depth + 1) {
     case .model(let position, isToMany: false): return .model(position, isToMany: true)
     case .plain where KnownTypes.isArrayElement(type): return .transformed("Array<\(type.text)>")
     default:

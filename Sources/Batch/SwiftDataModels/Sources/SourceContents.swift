@@ -5,6 +5,16 @@ struct SourceContents: Sendable {
   var globals: [SourceProperty] = []
   /// Calls that name the classes of a schema: `Schema([…])`, `ModelContainer(for: …)`, `.modelContainer(for: …)`.
   var schemas: [SourceUse] = []
+  /// Where variables are changed, if the file names types as values.
+  var changes: [SourceChange] = []
+}
+
+/// A statement that changes a variable: `types.append(A.self)`, `types += more`, `types = []`.
+struct SourceChange: Sendable {
+  let name: String
+  let line: Int
+  /// Whether types stand in it: `A.self`.
+  let namesTypes: Bool
 }
 
 /// A file of Swift that was read.

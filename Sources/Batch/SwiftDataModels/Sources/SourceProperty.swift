@@ -11,6 +11,8 @@ struct SourceProperty: Sendable {
   var isComputed = false
   var isConstant = false
   var isLazy = false
+  /// Only its file sees it.
+  var isPrivate = false
   /// The `#if` around it that could not be decided.
   var doubt: SourceDoubt?
 }

@@ -23,6 +23,7 @@
         property.value = binding.initializer.map { values.expression($0.value) }
         property.isConstant = node.bindingSpecifier.text == "let"
         property.isStatic = !words.isDisjoint(with: ["static", "class"])
+        property.isPrivate = !words.isDisjoint(with: ["private", "fileprivate"])
         property.isLazy = words.contains("lazy")
         (property.uses, property.doubt) = (attributes, doubt)
         if let block = binding.accessorBlock { read(block, into: &property) }

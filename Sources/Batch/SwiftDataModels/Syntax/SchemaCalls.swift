@@ -12,7 +12,7 @@
       }
     }
 
-    private static func contains(_ word: StaticString, in bytes: UnsafeRawBufferPointer) -> Bool {
+    static func contains(_ word: StaticString, in bytes: UnsafeRawBufferPointer) -> Bool {
       let count = word.utf8CodeUnitCount
       guard bytes.count >= count else { return false }
       let pattern = UnsafeRawBufferPointer(start: word.utf8Start, count: count)

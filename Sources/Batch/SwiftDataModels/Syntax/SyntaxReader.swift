@@ -21,6 +21,7 @@
       for item in tree.statements { reader.add(item.item, nil, to: &members) }
       var contents = SourceContents(declarations: members.nested, globals: members.properties)
       if SchemaCalls.mayBe(in: bytes) { contents.schemas = SchemaCalls(reader: reader).find(in: Syntax(tree)) }
+      if ListChanges.mayBe(in: bytes) { contents.changes = ListChanges(lines: lines).find(in: Syntax(tree)) }
       return contents
     }
 
