@@ -31,7 +31,7 @@ struct EntityReader {
       let place = SourcePlace(path: type.path, line: property.line)
       let context = TypeResolver.Context(
         what: "\(type.declaration.name).\(property.name)", place: place, scope: position)
-      if let doubt = property.doubt { throw DoubtError.make(doubt, of: context.what, at: place) }
+      try refuseUndecided(property, context)
       guard !property.isComputed, !property.uses.contains(where: { $0.name == "Transient" }) else { continue }
       try read(property, context)
     }
@@ -41,11 +41,21 @@ struct EntityReader {
     }
   }
 
+  private func refuseUndecided(_ property: SourceProperty, _ context: TypeResolver.Context) throws {
+    if let doubt = property.doubt { throw DoubtError.make(doubt, of: context.what, at: context.place) }
+    for use in property.uses where !Self.harmless.contains(use.name) {
+      guard let doubt = use.doubt else { continue }
+      throw DoubtError.make(doubt, of: "@\(use.name) of \(context.what)", at: context.place)
+    }
+  }
+
   private func refuseUnknown() throws {
     let name = type.declaration.name
     if let doubt = type.declaration.doubt { throw DoubtError.make(doubt, of: "the class \(name)", at: type.place) }
     guard !type.declaration.isGeneric else { throw type.place.error("the model \(name) is generic") }
-    for use in type.declaration.uses where use.name != "Model" && !Self.harmless.contains(use.name) {
+    for use in type.declaration.uses where !Self.harmless.contains(use.name) {
+      if let doubt = use.doubt { throw DoubtError.make(doubt, of: "@\(use.name) of \(name)", at: type.place) }
+      guard use.name != "Model" else { continue }
       throw type.place.error(
         "the model \(name) has the attribute @\(use.name), and what that adds to it is not known",
         hint: "Name a copy of the source without it, if it adds no stored property")

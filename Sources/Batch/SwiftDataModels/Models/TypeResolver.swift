@@ -85,7 +85,7 @@ struct TypeResolver {
     default: break
     }
     throw context.unknown(
-      "has the type \(type.declaration.name) (\(type.place)), a \(type.declaration.kind.rawValue) that no store was seen with",
+      "has the type \(type.declaration.name) (\(type.place)), \(type.declaration.kind.withArticle) that no store was seen with",
       .named(names))
   }
 

@@ -2,6 +2,9 @@
 struct SourceDeclaration: Sendable {
   enum Kind: String, Sendable {
     case `class`, `struct`, `enum`, `actor`, `protocol`, `extension`, `typealias`
+
+    /// As in a sentence: `an actor`.
+    var withArticle: String { ("aeiou".contains(rawValue.prefix(1)) ? "an " : "a ") + rawValue }
   }
 
   let kind: Kind

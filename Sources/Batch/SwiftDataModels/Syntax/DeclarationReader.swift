@@ -74,17 +74,24 @@
     }
 
     /// Attributes by their names without the module's.
-    private func uses(_ list: AttributeListSyntax) -> [SourceUse] {
-      list.map { element in
-        guard case .attribute(let node) = element else {
-          return SourceUse(name: "#if", line: syntax.line(element))
-        }
-        var use = SourceUse(name: name(of: node), line: syntax.line(node))
+    private func uses(_ list: AttributeListSyntax, _ doubt: SourceDoubt? = nil) -> [SourceUse] {
+      list.flatMap { element -> [SourceUse] in
+        guard case .attribute(let node) = element else { return uses(in: element, doubt) }
+        var use = SourceUse(name: name(of: node), line: syntax.line(node), doubt: doubt)
         switch node.arguments {
         case .argumentList(let list): use.arguments = values.arguments(list)
         default: break
         }
-        return use
+        return [use]
+      }
+    }
+
+    /// Those inside an `#if`.
+    private func uses(in element: AttributeListSyntax.Element, _ doubt: SourceDoubt?) -> [SourceUse] {
+      guard case .ifConfigDecl(let node) = element else { return [] }
+      return syntax.conditions.parts(of: node).flatMap { elements, found -> [SourceUse] in
+        guard case .attributes(let list) = elements else { return [] }
+        return uses(list, doubt ?? found)
       }
     }
 

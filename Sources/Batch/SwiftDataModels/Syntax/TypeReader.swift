@@ -52,7 +52,16 @@
     }
 
     private static func written(_ node: TypeSyntax) -> TypeName {
-      .other(String(node.trimmedDescription.filter { !$0.isWhitespace }.prefix(80)))
+      // A space stays between words, as in `any Shape`.
+      let words = node.trimmedDescription.split(whereSeparator: \.isWhitespace)
+      let text = words.dropFirst().reduce(words.first.map(String.init) ?? "") { text, word in
+        text + (isWord(text.last) && isWord(word.first) ? " " : "") + word
+      }
+      return .other(String(text.prefix(80)))
+    }
+
+    private static func isWord(_ character: Character?) -> Bool {
+      character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
     }
 
     /// A name without the backquotes around it.
