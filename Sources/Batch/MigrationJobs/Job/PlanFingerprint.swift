@@ -93,14 +93,6 @@ package enum PlanFingerprint {
   }
 }
 
-extension MigrationJob {
-  /// The fingerprint of what a plan does with any store, at whatever time.
-  package func fingerprint(of plan: MigrationPlan, _ request: Request) throws -> [UInt8] {
-    try PlanFingerprint.of(
-      steps: plan.steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: 0)
-  }
-}
-
 extension ModelFacts {
   fileprivate static let fileTexts = Key<[String]>("texts that reach the file")
 }

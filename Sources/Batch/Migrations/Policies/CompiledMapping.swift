@@ -122,7 +122,7 @@ package final class CompiledMapping: @unchecked Sendable {
   }
 
   /// Whether its filter alone says which objects it takes: rules take all others, and policies in Swift as they like.
-  var isDecidedByFilter: Bool { policy.map { $0.policy is RulePolicy } ?? true }
+  var isDecidedByFilter: Bool { policy == nil || mapping.rules != nil }
 
   /// Whether the policy may write objects of an entity, by Z_ENT.
   func mayWrite(_ number: Int) -> Bool { mayWrite.map { $0[number] } ?? true }
