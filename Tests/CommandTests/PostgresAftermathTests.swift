@@ -112,7 +112,7 @@
       let folder = try CommandFolder()
       let store = try store(folder)
       try LoadServer.withSchema { session, schema in
-        let process = try folder.loading("godwit", store, load(store, schema, to: ["--identity"]), rate: "40krows/s")
+        let process = try folder.loading("godwit", store, load(store, schema, to: ["--identity"]), rate: "10krows/s")
         while process.isRunning, try session.rows("SELECT count(*) FROM \(schema).book") == [["0"]] { usleep(10_000) }
         try session.execute("UPDATE \(schema).book SET pages = 77 WHERE id = (SELECT min(id) FROM \(schema).book)")
         let end = try process.wait()

@@ -13,7 +13,7 @@ struct MappingDocumentationTests {
     let blocks = text.components(separatedBy: "```yaml\n").dropFirst().compactMap {
       $0.components(separatedBy: "\n```").first
     }
-    #expect(blocks.count == 9)
+    #expect(blocks.count == 10)
     for block in blocks {
       let model = try MappingText.read(block, tables: ["Countries.csv": "code,name\nDE,Germany\n"])
       #expect(!model.entityMappings.isEmpty)
