@@ -95,7 +95,7 @@ struct RejectTests {
     #expect(version.lines.first { $0.path == "Line.order" }?.cleared == cleared)
     let orders = version.lines.filter { $0.entity == "Order" }
     #expect(orders.first { $0.kind == .entity }?.rejected == rejects.count)
-    #expect(orders.allSatisfy { $0.leftOut == nil && ($0.rejected ?? 0) <= rejects.count })
+    #expect(orders.allSatisfy { ($0.leftOut ?? 0) == 0 && ($0.rejected ?? 0) <= rejects.count })
     let lines = try Self.lines(rejects.path)
     #expect(
       UInt64(lines.count) == rejects.count
