@@ -34,6 +34,14 @@ final class CommandFolder {
     return "\(root)/\(count)-\(name)"
   }
 
+  /// Writes a list of stores, `stores.txt`, and gives its path.
+  @discardableResult
+  func list(_ lines: [String]) throws -> String {
+    let path = file("stores.txt")
+    try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
   func file(_ name: String) -> String { path + "/" + name }
 
   /// Runs a program to its end.

@@ -33,13 +33,10 @@ struct ListCommandTests {
 
   /// Three stores and, as the third line, a path that leads nowhere.
   init() throws {
-    folder = try CommandFolder()
-    list = folder.file("stores.txt")
-    let folder = folder
+    let folder = try CommandFolder()
     var stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: 300, seed: UInt64($0)) }
     stores.insert(folder.file("nothere.sqlite"), at: 2)
-    self.stores = stores
-    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    (self.folder, self.stores, list) = (folder, stores, try folder.list(stores))
   }
 
   private func run(_ words: [String], models: Bool = false) throws -> CommandProcess.Outcome {

@@ -10,11 +10,9 @@ struct ListEndTests {
   private let stores: [String]
 
   init() throws {
-    folder = try CommandFolder()
-    list = folder.file("stores.txt")
-    let folder = folder
+    let folder = try CommandFolder()
     stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: 6000, seed: UInt64($0)) }
-    try stores.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    (self.folder, list) = (folder, try folder.list(stores))
   }
 
   @Test("Stores that a limit of time left no time for are not begun, as after SIGTERM, and have no empty reason")

@@ -11,15 +11,9 @@ struct ListStandingTests {
   private let stores: [String]
 
   init() throws {
-    folder = try CommandFolder()
-    list = folder.file("stores.txt")
-    let folder = folder
+    let folder = try CommandFolder()
     stores = try (1...3).map { try folder.sample("S\($0).sqlite", rows: 30, seed: UInt64($0)) }
-    try write(stores)
-  }
-
-  private func write(_ lines: [String]) throws {
-    try lines.joined(separator: "\n").write(toFile: list, atomically: true, encoding: .utf8)
+    (self.folder, list) = (folder, try folder.list(stores))
   }
 
   private func run(_ words: [String], by program: String = "book-migration") throws -> CommandProcess.Outcome {
@@ -50,7 +44,7 @@ struct ListStandingTests {
 
   @Test("A path that leads nowhere is no such file in status and report, with one reason, and 64")
   func mistyped() throws {
-    try write([stores[0], folder.file("S2.sqlte"), stores[2]])
+    try folder.list([stores[0], folder.file("S2.sqlte"), stores[2]])
     for words in [["status", "--check"], ["report"]] {
       let found = try summary(words)
       #expect(found.code == 64 && found.states[1] == "no such file", "\(found)")
@@ -73,7 +67,7 @@ struct ListStandingTests {
       (other, "\(stores[0]) and \(other) are one file, which comes twice in the list"),
       (link, "\(stores[0]) and \(link) are one file, which comes twice in the list"),
     ] {
-      try write([stores[0], "# one more", name])
+      try folder.list([stores[0], "# one more", name])
       for verb in ["status", "migrate"] {
         let refused = try run([verb])
         #expect(
@@ -81,14 +75,14 @@ struct ListStandingTests {
       }
     }
     // Two outputs of one source are two files.
-    try write(["\(stores[0])\t\(folder.file("A.sqlite"))", "\(stores[0])\t\(folder.file("B.sqlite"))"])
+    try folder.list(["\(stores[0])\t\(folder.file("A.sqlite"))", "\(stores[0])\t\(folder.file("B.sqlite"))"])
     #expect(try run(["status"]).code == 0)
   }
 
   @Test("What a stopped list did not begin was not tried; its command names the program that was at work, and goes on")
   func program() throws {
     let long = try folder.sample("Long.sqlite", rows: 6000)
-    try write([long, stores[0], stores[1]])
+    try folder.list([long, stores[0], stores[1]])
     let words = ["migrate", "--manifest", list, "--throttle", "2krows/s"] + CommandFolder.models
     let process = try CommandProcess("book-migration", words, in: folder)
     while process.isRunning, try summary(["status"]).states[0] != "running" { usleep(20_000) }
