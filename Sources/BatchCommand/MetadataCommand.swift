@@ -66,7 +66,8 @@ struct MetadataCommand: StoreCommand {
 
   private func newValue(_ key: String) throws -> PropertyListValue {
     guard let value, let found = PropertyListValue(value, as: type) else {
-      throw BatchError(.refused, "the value is no \(type.rawValue)", hint: "Give --type, or another value", path: store)
+      throw BatchError(
+        .refused, "the value is no \(type.rawValue)", hint: "Write \(type.form), or give another --type", path: store)
     }
     return found
   }

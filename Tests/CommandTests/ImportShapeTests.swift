@@ -117,4 +117,36 @@ struct ImportShapeTests {
     let texts = try stores.map { try expectLook(["export", $0] + words, in: folder) }
     #expect(texts[0] == texts[1] && texts[0].split(separator: "\n").count == 40)
   }
+
+  @Test("A line without entity has that of the file's name, or is wrong, whatever the lines before it have")
+  func emptyEntities() throws {
+    for (name, code) in [("Thing.csv", Int32(0)), ("Other.csv", 20)] {
+      let (path, store) = (folder.newPath(name) + "/" + name, folder.file(name + ".sqlite"))
+      try FileManager.default.createDirectory(
+        atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+      let text = "@entity,@key,s\nPart,1,a\nPart,2,b\n,,c\n"
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+      let outcome = try folder.run("godwit", ["import", model, path, "--output", store, "--quiet"])
+      #expect(outcome.code == code, "\(outcome)")
+      guard code == 0 else {
+        #expect(outcome.error.contains("line 4"), "\(outcome)")
+        continue
+      }
+      let found = try expectLook(["export", store, "--where", "s == 'c'"], in: folder)
+      #expect(found.contains(#""entity":"Thing""#), "\(found)")
+    }
+  }
+
+  @Test("A condition on a Float finds what export shows")
+  func floats() throws {
+    let (path, store) = (folder.newPath("Thing.jsonl"), folder.file("floats.sqlite"))
+    let lines = ["0.1", "4.2", "0.5"].map { #"{"entity":"Thing","attributes":{"f":\#($0)}}"# }
+    try lines.joined(separator: "\n").write(toFile: path, atomically: false, encoding: .utf8)
+    let outcome = try folder.run("godwit", ["import", model, path, "--output", store, "--quiet"])
+    #expect(outcome.code == 0, "\(outcome)")
+    for (condition, count) in [("f = 0.1", 1), ("f IN {0.1, 4.2}", 2), ("f != 4.2", 2), ("f <= 0.1", 1)] {
+      let found = try expectLook(["export", store, "--where", condition], in: folder)
+      #expect(found.split(separator: "\n").count == count, "\(condition): \(found)")
+    }
+  }
 }

@@ -30,6 +30,14 @@ struct MetadataCommandTests {
     return outcome.output + outcome.error
   }
 
+  @Test("A value that is none of its type is refused with how to write it; a date needs no time")
+  func forms() throws {
+    _ = try change("set", "Day", "2026-01-31", "--type", "date")
+    #expect(try metadata().entries["Day"] == .date(791_510_400))
+    #expect(try change("set", "Day", "soon", "--type", "date", code: 20).contains("Write a date as 2026-01-31 or"))
+    #expect(try change("set", "Flag", "maybe", "--type", "boolean", code: 20).contains("Write true or false"))
+  }
+
   @Test("All entries are printed with their types, and nothing changes")
   func list() throws {
     let metadata = try metadata()

@@ -119,7 +119,7 @@ package struct ExportFilter {
     case .constant(let value): return .value(try adapted(value, to: kind))
     case .decimal(let digits):
       guard let number = Double(digits) else { throw ExpressionDamage("has a number that is none: \(digits)") }
-      return .value(.real(number))
+      return .value(try adapted(.real(number), to: kind))
     case .date(let seconds): return .value(.real(seconds))
     case .aggregate(let members): return .list(try members.map { try constant($0, kind) })
     case .evaluatedObject, .variable, .keyPath, .function, .subquery, .conditional, .set, .fetch:
@@ -127,8 +127,9 @@ package struct ExportFilter {
     }
   }
 
-  /// Texts of dates and UUIDs as the values that such columns hold.
+  /// Texts of dates and UUIDs, and numbers of Floats, as the values that such columns hold.
   private static func adapted(_ value: Value, to kind: ExportKind?) throws -> Value {
+    if case .real(let number) = value, kind == .float { return .real(Double(Float(number))) }
     guard case .text(let text) = value else { return value }
     switch kind {
     case .date:
@@ -157,7 +158,8 @@ extension ExportFilter {
     if let since {
       let isReached = try dates.contains { position in
         switch try value(position) {
-        case .real(let seconds): seconds >= since
+        // An export writes whole microseconds.
+        case .real(let seconds): seconds >= since - 0.000_000_5
         case .integer(let seconds): Double(seconds) >= since
         case .null, .text, .blob: false
         }

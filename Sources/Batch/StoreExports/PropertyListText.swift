@@ -6,6 +6,18 @@ extension PropertyListValue {
   /// The types that have a text: all but containers.
   public enum Scalar: String, Sendable, CaseIterable {
     case string, integer, real, boolean, date, data
+
+    /// How a value is written.
+    public var form: String {
+      switch self {
+      case .string: "a text"
+      case .integer: "a whole number"
+      case .real: "a number"
+      case .boolean: "true or false"
+      case .date: "a date as 2026-01-31 or 2026-01-31T12:00:00Z"
+      case .data: "bytes in base64"
+      }
+    }
   }
 
   /// The type's name: one of ``Scalar``, `array` or `dictionary`.
@@ -63,21 +75,11 @@ extension PropertyListValue {
       guard let flag = XMLAttributes.truth(text) ?? ["1": true, "0": false][text] else { return nil }
       self = .boolean(flag)
     case .date:
-      guard let seconds = Self.seconds(text) else { return nil }
+      guard let seconds = ExportDate.seconds(text) else { return nil }
       self = .date(seconds)
     case .data:
       guard let data = Data(base64Encoded: text) else { return nil }
       self = .data([UInt8](data))
     }
-  }
-
-  private static func seconds(_ text: String) -> Double? {
-    let formatter = ISO8601DateFormatter()
-    if let date = formatter.date(from: text) { return date.timeIntervalSinceReferenceDate }
-    // The formatter keeps milliseconds only: the fraction is read here.
-    guard let dot = text.firstIndex(of: "."), text.hasSuffix("Z"),
-      let date = formatter.date(from: text[..<dot] + "Z"), let fraction = Double("0" + text[dot...].dropLast())
-    else { return nil }
-    return date.timeIntervalSinceReferenceDate + fraction
   }
 }

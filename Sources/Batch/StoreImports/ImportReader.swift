@@ -189,15 +189,20 @@ extension ImportReader {
   private func row(_ object: ImportObject, _ entity: ImportPlan.Entity) throws -> [Value] {
     var row = entity.template
     for member in object.attributes {
-      guard let attribute = entity.attributes[member.name] else {
-        throw ImportLinks.unknown(member.name, entity, in: plan)
-      }
-      row[attribute.column] = try attribute.stored(member.value)
+      for attribute in try attributes(member, entity) { row[attribute.column] = try attribute.stored(member.value) }
     }
     for (column, name) in entity.required where row[column] == .null && entity.attributes[name] != nil {
       throw ImportProblem("\(name) is required and has no value; --validate none writes such objects as they are")
     }
     return row
+  }
+
+  /// The attributes that get a member's value: null for a composite is null for all its elements.
+  private func attributes(_ member: ImportValue.Member, _ entity: ImportPlan.Entity) throws -> [ImportAttribute] {
+    if let attribute = entity.attributes[member.name] { return [attribute] }
+    let elements = entity.attributes.filter { member.value == .null && $0.key.hasPrefix(member.name + ".") }
+    guard !elements.isEmpty else { throw ImportLinks.unknown(member.name, entity, in: plan) }
+    return Array(elements.values)
   }
 
   private func targets(

@@ -128,6 +128,8 @@ extension ImportShape {
         continue
       }
       guard !field.text.isEmpty else {
+        // Without a name an object has the entity of its URI or of the file's name, whatever the line before had.
+        if case .entity = slot { return false }
         if field.isQuoted { return false }
         if case .attribute(let column, _) = slot { row.set(column, .null) }
         continue

@@ -18,7 +18,7 @@ extension StreamsError {
 
   private static func hint(for number: Int32) -> String? {
     switch number {
-    case ENOSPC: "Free space on this file system and start again: a run goes on from its last checkpoint"
+    case ENOSPC: "Free space on this file system, then start again"
     case EDQUOT: "A quota is reached; free space or raise it, then start again"
     case EACCES, EPERM: "Check the owner and the permissions of the file and of its directory"
     case EROFS: "The file system is mounted read-only; name a destination on another one"

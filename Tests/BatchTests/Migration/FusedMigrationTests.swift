@@ -148,14 +148,6 @@ import Testing
     #expect(plan.steps.map(\.passed.count) == [1])
   }
 
-  @Test("A store with tables that no model knows is migrated step by step, as every version decides about them")
-  func strangers() throws {
-    let plan = try Self.passes(MigrationModels.all) { store in
-      try CarriedStore.write(store) { try $0.execute(sql: "CREATE TABLE Extra (a); INSERT INTO Extra VALUES (1)") }
-    }
-    #expect(plan.steps.count == 2 && plan.notes.contains { $0.contains("the table Extra") })
-  }
-
   @Test("Order of entities, new sub-entities and renamed tables on the way do not change where rows lie")
   func tableOrder() throws {
     let link = { (inverse: String) in StoreModels.link("owner", "Person", inverse) }

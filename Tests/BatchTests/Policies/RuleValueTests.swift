@@ -112,7 +112,7 @@ struct RuleValueTests {
         == ["string(\"\(Self.text.replacing("-", with: ""))\")", "string(\"\")"])
     #expect(
       try rules.failure(post("      id: { cast: $source.word, to: uuid }")).contains(
-        "Post 1: a value cannot be cast to uuid"))
+        "Post 1: id: a value cannot be cast to uuid"))
     let link = try rules.migrated(post("      link: { cast: $source.word, to: uri }"))
     #expect(try MigrationFolder.rows(link, "SELECT ZLINK FROM ZPOST WHERE Z_PK = 1") == ["string(\"https://a.b/c\")"])
   }

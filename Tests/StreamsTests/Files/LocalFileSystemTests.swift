@@ -132,7 +132,7 @@ import Testing
     #expect(
       StreamsError.system(ENOSPC, "write", path: "/x/a").description
         == "/x/a: cannot write: No space left on device. "
-        + "Free space on this file system and start again: a run goes on from its last checkpoint")
+        + "Free space on this file system, then start again")
   }
 
   @Test func availableSpaceIsKnownForAFileAndItsDirectory() throws {

@@ -15,6 +15,7 @@ extension MigrationJob {
     let source = try SourceStore.opened(plan.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     var plan = plan
+    let others = Self.others(than: mappings, in: plan.arguments ?? [])
     plan.arguments = plan.arguments.map { Self.arguments($0, mappings: mappings) }
     let request = request(plan, mappings: mappings, job: job)
     // All that a migration with them would be refused for.
@@ -23,7 +24,7 @@ extension MigrationJob {
     let after = try plan.planner(job, policies, mappings: mappings).steps(source, plan)
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     let position = try RunPosition(store.newestReadable()?.checkpoint, steps: .max)
-    try refuseChangedPast(before, after, upTo: position.step, plan: plan, job: job)
+    try refuseChangedPast(before, after, upTo: position.step, plan: plan, mappings: mappings, others: others)
     plan.correction = PlanCorrection(
       planFingerprint: plan.planFingerprint, beginsStep: try !isAlike(before, after, at: position.step, by: plan))
     plan.mappings = try copies(
@@ -41,7 +42,8 @@ extension MigrationJob {
   }
 
   private func refuseChangedPast(
-    _ before: [MigrationStep], _ after: [MigrationStep], upTo count: Int, plan: JobPlan, job: JobDirectory
+    _ before: [MigrationStep], _ after: [MigrationStep], upTo count: Int, plan: JobPlan, mappings: [String],
+    others: [String]
   ) throws {
     func isSame(_ count: Int) throws -> Bool {
       try fingerprint(Array(before.prefix(count)), plan) == fingerprint(Array(after.prefix(count)), plan)
@@ -49,14 +51,34 @@ extension MigrationJob {
     guard count > 0, try !isSame(count) || after.count <= count && before.count != after.count else { return }
     let changed = try (1...count).first { try !isSame($0) } ?? count
     let step = before[changed - 1]
-    let words = plan.arguments.flatMap {
+    let arguments = plan.arguments.map { Self.arguments($0, mappings: others + mappings) }
+    let words = arguments.flatMap {
       ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
     }
-    let next = words.map(ProgramName.command) ?? ProgramName.command("clean", "--all", plan.destination)
+    let restart = words.map(ProgramName.command) ?? ProgramName.command("clean", "--all", plan.destination)
+    var (hint, next) = ("Start over with \(restart)", [restart])
+    if !others.isEmpty {
+      let resume = ProgramName.command(["resume", plan.destination, "--mappings"] + others + mappings)
+      hint = "The run also has \(others.joined(separator: ", ")): go on with \(resume), or start over with \(restart)"
+      next.insert(resume, at: 0)
+    }
     throw BatchError(
       .refused,
       "the step \(step.source.name) to \(step.destination.name) is finished, and these mapping models would make another one",
-      hint: "Start over with \(next)", effect: .resumable, next: [next.line], path: plan.destination)
+      hint: hint, effect: .resumable, next: next.map(\.line), path: plan.destination)
+  }
+
+  /// The mapping models of a run that are for other steps than these.
+  private static func others(than mappings: [String], in arguments: [String]) -> [String] {
+    func steps(_ path: String) -> Set<[String]> {
+      Set(
+        ((try? MappingModelReader.read(path: path)) ?? []).map {
+          [$0.sourceModelName ?? "", $0.destinationModelName ?? ""]
+        })
+    }
+    let values = arguments.drop { $0 != "--mappings" }.dropFirst().prefix { !$0.hasPrefix("--") }
+    let known = mappings.reduce(into: Set<[String]>()) { $0.formUnion(steps($1)) }
+    return values.filter { !steps($0).isSubset(of: known) }
   }
 
   /// Whether the step at work is the same, at the same place of the path.

@@ -82,7 +82,9 @@ extension MigrationJob {
     ).notes(source)
     if command == .plan, countsRows, let step = plan.steps.first.map({ ($0.passed + [$0])[0] }) {
       let objects = LeftOutObjects(step: step, reader: source, policies: policies, memory: request.memory)
-      plan.accounts[0] = try objects.count(plan.accounts[0]) { $0.leftOutBy == .filter || $0.leftOutBy == .removal }
+      let foretold = try objects.foretold(plan.accounts[0])
+      plan.accounts[0] = foretold.account
+      plan.notes += foretold.notes
     }
     plan.planningSeconds = (ContinuousClock.now - begin) / .seconds(1) - plan.countingSeconds
     return (plan, seen)

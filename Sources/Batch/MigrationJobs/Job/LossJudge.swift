@@ -18,7 +18,9 @@ struct LossJudge {
   /// What the account of a version loses without consent. Lines of which nobody has counted anything are among them;
   /// those that count nothing are not.
   func lost(_ account: VersionAccount) -> [AccountLine] {
-    account.lines.filter { $0.fate == .lost && $0.holdsData && !$0.isEmpty && !consent.allows($0) }.toldWithEntities
+    let lost = account.lines.filter { $0.fate == .lost && $0.holdsData && !$0.isEmpty }
+    let unfit = account.lines.compactMap(\.unfitLinks).filter { $0.fate == .lost }
+    return lost.filter { !consent.allows($0) }.toldWithEntities + unfit.filter { !consent.allows($0) }
   }
 
   /// Objects that filters leave out without consent.

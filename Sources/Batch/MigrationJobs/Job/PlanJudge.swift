@@ -74,9 +74,16 @@ struct PlanJudge {
   private func findings(_ stages: [MigrationStep], _ reader: StoreReader, isKnown: Bool) throws -> [LossJudge.Finding] {
     let judge = LossJudge(consent: request.consent)
     var accounts = plan.accounts
-    if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty }) {
+    func isNarrowed(_ account: VersionAccount) -> Bool {
+      account.lines.contains { $0.narrowed == .lost && $0.count != 0 && !request.consent.allows($0) }
+    }
+    if plan.rows.isEmpty, accounts.contains(where: { !judge.lost($0).isEmpty || isNarrowed($0) }) {
       let binding = try StoreBinding(reader, model: plan.sourceVersion)
       accounts = try PlanAccounts(plan.steps, reader: reader, binding: binding, counts: true).accounts
+    }
+    if let first = accounts.first, isNarrowed(first) {
+      let objects = LeftOutObjects(step: stages[0], reader: reader, policies: policies, memory: request.memory)
+      accounts[0] = try objects.foretold(first).account
     }
     return try zip(accounts, stages).enumerated().flatMap { index, found in
       let pair = "\(found.0.source) to \(found.0.destination)"

@@ -17,19 +17,25 @@ extension RowTransformer {
           .badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
       }
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
-      state.links[unit.join].read += 1
+      if unit.isFirst { state.links[unit.join].read += 1 }
       guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
-        state.links[unit.join].dropped += 1
-        // Of a join table, those that are not carried are counted.
-        if source == nil { state.tallies[0].add(cleared: 1, at: plan.place(ofJoin: unit.join)) }
+        if unit.isFirst { noteLeftOut(unit, source, 1) }
         continue
       }
+      // The first unit took it for one that nobody carries.
+      if !unit.isFirst { noteLeftOut(unit, source, .max) }
       state.links[unit.join].kept += 1
       let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
       try manager.link(
         unit.join, source: unit.ownerIsSource ? from : to, destination: unit.ownerIsSource ? to : from,
         sourceOrder: unit.ownerIsSource ? inverse : order, destinationOrder: unit.ownerIsSource ? order : inverse)
     }
+  }
+
+  /// Counts a pair that is not carried, or takes that back. Of a join table, the others are counted.
+  private func noteLeftOut(_ unit: LinkUnit, _ source: Int?, _ count: UInt64) {
+    state.links[unit.join].dropped &+= count
+    if source == nil { state.tallies[0].add(cleared: count, at: plan.place(ofJoin: unit.join)) }
   }
 
   /// Copies records as they are; where entity numbers changed, theirs is replaced.

@@ -9,24 +9,40 @@ package struct FilterCount {
   package private(set) var leftOut: [String: UInt64] = [:]
   /// By source entity and attribute, the values of these objects that are not null.
   package private(set) var values: [String: [String: UInt64]] = [:]
+  private let binding: StoreBinding
+  private let snapshot: DatabaseSnapshot
+  private let model: ManagedObjectModel
+  private var keys: LeftOutKeys
 
   /// Asks the filters of a step that reads the store itself. Reads the tables of these entities. What filters look up
-  /// is sorted in memory: throws `diskFull` where that is too much.
+  /// is sorted in memory: throws `diskFull` where that is too much. With an account also the tables of objects to which
+  /// its links cannot lead any more, for ``withLinks(_:)``.
   package init(
-    _ entities: Set<String>, step: MigrationStep, reader: StoreReader, policies: PolicyRegistry, now: Double,
-    memory: MemoryBudget
-  )
-    throws
-  {
+    _ entities: Set<String>, links account: VersionAccount? = nil, step: MigrationStep, reader: StoreReader,
+    policies: PolicyRegistry, now: Double, memory: MemoryBudget
+  ) throws {
     let disk = MemoryDisk(limit: memory.sortBytes)
     let files = StepFiles(prefix: "filters", fileSystem: disk, budget: memory)
     let plan = try StepPlan(step: step, reader: reader, policies: policies, files: files, now: now)
     let transformer = try plan.makeTransformer(files)
-    let numbers = Set(plan.graph.byNumber.compactMap { $0 }.filter { entities.contains($0.name) }.map(\.number))
-    for table in plan.binding.tables.indices
-    where plan.graph.byNumber.contains(where: { $0?.table == table && numbers.contains($0?.number ?? 0) }) {
-      try count(numbers, plan: plan, table: table, transformer: transformer)
+    (binding, snapshot, model) = (plan.binding, reader.snapshot, step.destination)
+    keys = LeftOutKeys(bytes: memory.sortBytes)
+    let layout = plan.binding.layout
+    let numbers = Set(entities.compactMap { layout.entityNumbers[$0] })
+    let apart = account.map { fates(of: $0).apart(in: $0) } ?? []
+    let tables = numbers.union(apart).compactMap { layout.tablePosition(ofEntity: layout.entityNames[$0 - 1]) }
+    for table in Set(tables).sorted() {
+      try count(numbers, apart: apart, plan: plan, table: table, transformer: transformer)
     }
+  }
+
+  private func fates(of account: VersionAccount) -> LinkFates { LinkFates(account, binding, to: model) }
+
+  /// The account with the links of these objects, and those that lead to them; nil where their keys take too much
+  /// memory.
+  package func withLinks(_ account: VersionAccount) throws -> VersionAccount? {
+    guard !keys.isFull else { return nil }
+    return try LeftOutLinks(keys: keys, binding: binding, snapshot: snapshot, fates: fates(of: account)).count(account)
   }
 
   private mutating func add(
@@ -45,20 +61,23 @@ package struct FilterCount {
     }
   }
 
-  private mutating func count(_ numbers: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer) throws {
+  private mutating func count(
+    _ numbers: Set<Int>, apart: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer
+  ) throws {
     let bound = plan.binding.tables[table]
     var columns: [String: [(path: String, position: Int)]] = [:]
     let (page, scan) = (RowPage(), try RowScan.whole(bound.schema.rootPage, plan.graph.reader.snapshot))
     while try scan.next(into: page) {
       for index in 0..<page.count where transformer.row.decode(page.record(index)) {
-        guard let number = transformer.row.integer(bound.positions[1]).map({ Int($0) }), numbers.contains(number) else {
-          continue
-        }
+        guard let number = transformer.row.integer(bound.positions[1]).map({ Int($0) }) else { continue }
+        if apart.contains(number) { keys.add(page.rowid(index), number: number) }
+        guard numbers.contains(number) else { continue }
         let isTaken = try plan.mappingsByEntity[number].contains { mapping in
           try transformer.isTaken(page.rowid(index), plan.mappings[mapping])
         }
         if !isTaken, let entity = plan.graph.byNumber[number] {
           add(entity, transformer.row, columns: &columns, plan: plan)
+          keys.add(page.rowid(index), of: table)
         }
       }
       transformer.row.forget()

@@ -19,7 +19,7 @@ struct LinkPlanner {
   }
 
   private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
-    var found: [(key: String, unit: LinkUnit)] = []
+    var found: [(storage: String, key: String, unit: LinkUnit)] = []
     for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
       guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
         let relationship = draft.destination.relationships[reference.name],
@@ -29,7 +29,7 @@ struct LinkPlanner {
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
-      let isPartial = try losesSome(draft, origin)
+      let isPartial = try losesSome(draft, origin, reference.entity, relationship)
       var unit = LinkUnit(
         join: join,
         scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
@@ -40,18 +40,20 @@ struct LinkPlanner {
       let isFiltered = try filter(
         &unit, draft: draft, origin: origin, relationship: relationship, isPartial: isPartial)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
-      let key = "\(origin.relationship.storage)" + (isFiltered ? " \(draft.mapping.name)" : "")
+      let storage = "\(origin.relationship.storage)"
+      let key = storage + (isFiltered ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
         guard same.unit.ownerOffset == unit.ownerOffset else { throw ambiguous(unit) }
       } else {
-        found.append((key, unit))
+        unit.isFirst = !found.contains { $0.storage == storage }
+        found.append((storage, key, unit))
       }
       guard offsets.count == 1 || isFiltered else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
   }
 
-  /// Where mappings of objects at either end have filters, or some of the objects are removed (`isPartial`), every
+  /// Where mappings of objects at either end have filters, or some of the objects do not go along (`isPartial`), every
   /// object is asked what became of it.
   private func filter(
     _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship,
@@ -67,24 +69,37 @@ struct LinkPlanner {
     return true
   }
 
-  /// Whether objects at an end of the links are removed. A join table holds the links of a whole hierarchy: those of an
-  /// entity that no mapping names would lead nowhere, and nobody has said that they may go.
-  private func losesSome(_ draft: MappingDraft, _ origin: RelationshipOrigin) throws -> Bool {
-    guard case .join = origin.relationship.storage else { return false }
-    let (model, name) = (drafts.graph.binding.layout.model, "\(draft.source.name).\(origin.name)")
-    let ends = [draft.source.name, origin.relationship.destination]
-    let gone = model.entities.filter { candidate in
-      !candidate.isAbstract && ends.contains { model.isKind(candidate.name, of: $0) }
-        && !drafts.drafts.contains { $0.source.name == candidate.name }
-    }
+  /// Whether objects at an end of the links are removed, or become such as the new relationship does not take. The links
+  /// of a whole hierarchy lie together: those of an entity that no mapping names would lead nowhere, and nobody has said
+  /// that they may go.
+  private func losesSome(
+    _ draft: MappingDraft, _ origin: RelationshipOrigin, _ owner: String, _ relationship: StoredRelationship
+  ) throws -> Bool {
+    let ends = [
+      (try origin.declaringEntity(draft, drafts), owner, nil),
+      (origin.relationship.destination, relationship.destination, origin.mappingName),
+    ]
+    let missing = ends.flatMap { self.missing(of: $0.0, to: $0.1, via: $0.2) }
+    guard case .join = origin.relationship.storage else { return !missing.isEmpty }
     let mappings = drafts.step.mappingModels.flatMap(\.entityMappings)
-    for candidate in gone where !mappings.contains(where: { $0.removes(candidate.name) }) {
-      throw BatchError(
-        .badMapping, "the links of \(name) may belong to \(candidate.name), which no entity mapping carries over",
-        hint: "Map \(candidate.name) as well, remove it with an entity mapping, or make the links in a policy",
-        entity: candidate.name)
+    let unmapped = missing.first { candidate in
+      drafts.draftsBySource[candidate.number].isEmpty && !mappings.contains { $0.removes(candidate.name) }
     }
-    return !gone.isEmpty
+    guard let unmapped else { return !missing.isEmpty }
+    throw BatchError(
+      .badMapping,
+      "the links of \(draft.source.name).\(origin.name) may belong to \(unmapped.name), which no entity mapping carries over",
+      hint: "Map \(unmapped.name) as well, remove it with an entity mapping, or make the links in a policy",
+      entity: unmapped.name)
+  }
+
+  /// Entities of a kind none of whose objects become objects of `destination`.
+  private func missing(of kind: String, to destination: String, via mappingName: String?) -> [SourceEntity] {
+    let model = drafts.graph.binding.layout.model
+    return drafts.graph.byNumber.compactMap { $0 }.filter { entity in
+      model.isKind(entity.name, of: kind) && model.entity(entity.name)?.isAbstract == false
+        && drafts.target(of: entity, via: mappingName, to: destination) == nil
+    }
   }
 
   // A join table does not hold the entities of its keys, so they must all move alike.

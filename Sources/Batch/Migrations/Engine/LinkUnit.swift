@@ -12,6 +12,8 @@ package struct LinkUnit {
   let inverseOrder: Int?
   /// The relationship, for messages.
   package let name: String
+  /// Whether it is the only unit that reads these pairs, or the first: each pair is counted once.
+  var isFirst = true
   /// Where filters may have left out objects: what became of the owner, and of the other.
   var owners: CarriedTargets?
   var others: CarriedTargets?

@@ -30,7 +30,7 @@ extension StepDraft {
         let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
         isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
-      guard owner.filter == nil else { throw filtered(owner, name) }
+      guard owner.filter == nil else { throw filtered(owner, name, origin, draft) }
       if let first, found?.column != column { throw apart(first, owner, by: name, of: draft) }
       first = first ?? owner
       // The inverse's key may determine its entity.
@@ -58,10 +58,22 @@ extension StepDraft {
   }
 
   // The keys do not show which of several mappings took their owner.
-  private func filtered(_ owner: MappingDraft, _ name: String) -> BatchError {
-    BatchError(
-      .badMapping, "\(owner.mapping.name) has a filter, and \(name) has no inverse: its objects cannot be carried over",
-      hint: "Make the relationship in a policy", entity: owner.source.name)
+  private func filtered(
+    _ owner: MappingDraft, _ name: String, _ origin: RelationshipOrigin, _ draft: MappingDraft
+  ) -> BatchError {
+    let back = layout.model.relationship(name, of: owner.destination.name)?.inverseName
+    guard let back, let inverse = origin.relationship.inverse else {
+      let bare = back == nil ? "\(owner.destination.name).\(name)" : "\(owner.source.name).\(origin.name)"
+      return BatchError(
+        .badMapping,
+        "\(owner.mapping.name) has a filter, and \(bare) has no inverse: its objects cannot be carried over",
+        hint: "Make the relationship in a policy", entity: owner.source.name)
+    }
+    return BatchError(
+      .badMapping,
+      "\(owner.mapping.name) has a filter, and \(draft.mapping.name) does not map \(back), the inverse of \(name): only "
+        + "its keys show whose objects they are",
+      hint: "In \(draft.mapping.name), map \(back): $source.\(inverse)", entity: owner.source.name)
   }
 
   // A row has one place for the owner's key, and two that may hold one.

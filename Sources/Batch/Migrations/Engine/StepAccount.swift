@@ -54,6 +54,8 @@ public struct StepAccount: Sendable, Codable, Equatable {
     /// References that became NULL because their object was left out or rejected, and links that were left out because a
     /// policy left out the object, or it was rejected.
     public var cleared: UInt64
+    /// Whether the model asks for an object there, and some have none now; nil if it does not, or all have one.
+    public var isMissed: Bool?
   }
 
   /// Version before the step.
@@ -108,6 +110,9 @@ extension StepAccount {
     links += state.lost.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }.map {
       Links(relationship: $0.key, cleared: $0.value)
     }
+    for index in links.indices where links[index].cleared > 0 && plan.asks(for: links[index].relationship) {
+      links[index].isMissed = true
+    }
     for (table, layout) in plan.layout.entityTables.enumerated() {
       let count = state.nextKeys[table] &- plan.keys.firstNewKeys[table]
       if count > 0 { made[layout.rootEntity] = UInt64(count) }
@@ -148,10 +153,11 @@ extension StepAccount {
           + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))"
       )
     }
-    let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
+    let unfit = versions.contains { $0.lines.contains { ($0.unfit ?? 0) > 0 } }
+    let also = (objects.contains { $0.rejected > 0 } ? " or rejected" : "") + (unfit ? ", or do not fit any more" : "")
     for link in links where link.cleared > 0 {
       notes.append(
-        "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)"
+        "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)\(link.missing)"
       )
     }
     return notes + versions.flatMap(\.notes)
@@ -173,5 +179,20 @@ extension StepAccount {
       if cleared > 0 { parts.append("\(cleared.grouped) cleared") }
     }
     return "\(source) to \(destination): \(parts.joined(separator: ", "))"
+  }
+}
+
+extension StepAccount.Links {
+  fileprivate var missing: String {
+    isMissed == true ? ". The model requires one: Core Data refuses to save such objects until they have it" : ""
+  }
+}
+
+extension StepPlan {
+  /// Whether the new version requires an object in a relationship, given as `Entity.relationship`.
+  fileprivate func asks(for path: String) -> Bool {
+    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return false }
+    return layout.model.relationship(parts[1], of: parts[0])?.isOptional == false
   }
 }

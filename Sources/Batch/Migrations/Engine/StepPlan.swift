@@ -116,13 +116,12 @@ extension StepPlan {
     var found: [GoneTarget] = []
     for mapping in mappings {
       for (column, source) in mapping.columns.enumerated() {
-        guard case .key(let position, let map) = source, let entityPosition = map.entityPosition, !map.gone.isEmpty,
+        guard case .key(let position, let map) = source, let leading = GoneTarget.Leading(map),
           !found.contains(where: { $0.number == mapping.source.number && $0.position == position })
         else { continue }
         found.append(
           GoneTarget(
-            number: mapping.source.number, table: mapping.source.table, position: position,
-            entityPosition: entityPosition, gone: map.gone,
+            number: mapping.source.number, table: mapping.source.table, position: position, leading: leading,
             place: KeyPlace(
               table: mapping.destination.table, column: column, number: mapping.destination.number)))
       }

@@ -34,7 +34,7 @@ package struct VersionCount {
     for level in levels { try read(level) }
     accounts = try zip(levels, tallies).reversed().map { level, tally in
       try level.step.lines().account.counted(
-        tally, level.binding, known: level.graph.entities, next: level.layout)
+        tally, level.binding, to: level.step.destination, known: level.graph.entities, next: level.layout)
     }
     accounts[0].lines += TriggerLines(plan).lines
   }

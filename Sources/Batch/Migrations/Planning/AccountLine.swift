@@ -59,6 +59,11 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var rejected: UInt64?
   /// Of links those that are not there after it, although their object is: it led to one that was left out or rejected.
   public var cleared: UInt64?
+  /// Of a relationship that no longer takes all of its objects: what becomes of the links to the others; nil if it takes
+  /// all.
+  public var narrowed: Fate?
+  /// How many of these links there are, at most: filters and rejects at the other end can be among them.
+  public var unfit: UInt64?
   /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
   /// Why the objects of an entity, or some of them, are removed, as a mapping file says.
@@ -72,7 +77,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
   public var path: String { name.map { "\(entity).\($0)" } ?? entity }
 
   /// Whether it is gone after the step.
-  var isGone: Bool { fate == .dropped || fate == .lost || fate == .replaced }
+  package var isGone: Bool { fate == .dropped || fate == .lost || fate == .replaced }
 
   /// What of the count has the line's fate: neither left out nor rejected nor cleared.
   package var share: UInt64 {
@@ -102,6 +107,24 @@ public struct AccountLine: Sendable, Hashable, Codable {
     guard leftOutBy == .filter || leftOutBy == .removal, leftOut != 0 else { return nil }
     let why = reason ?? (leftOutBy == .filter ? "by a filter" : "by its condition to remove them")
     return "\(leftOut.map { $0.counted("object") } ?? "some objects") of \(entity) (\(why))"
+  }
+
+  /// The line of what is gone because a relationship no longer takes it; nil if nothing is.
+  package var unfitLinks: AccountLine? {
+    guard let narrowed, let unfit, unfit > 0 else { return nil }
+    var found = self
+    (found.fate, found.count) = (narrowed, unfit)
+    (found.leftOut, found.rejected, found.cleared) = (nil, nil, nil)
+    return found
+  }
+
+  /// Of a relationship, what a plan says of its links to objects that are left out; nil if there are none.
+  package var clearing: String? {
+    guard let cleared, cleared > 0 else { return nil }
+    let (lead, are) = (
+      cleared.verb("leads to an object that is", "lead to objects that are"), cleared.verb("is", "are")
+    )
+    return "\(cleared.counted("link")) of \(path) \(lead) left out, and \(are) cleared"
   }
 
   /// What is gone, with its count: `500 links of Track.points`.
@@ -134,7 +157,8 @@ public struct VersionAccount: Sendable, Hashable, Codable {
       let rest = lines.count > 12 ? " and \((lines.count - 12).counted("other"))" : ""
       return lines.prefix(12).map(text).joined(separator: ", ") + rest
     }
-    let gone = lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && !$0.isEmpty }
+    let gone =
+      lines.filter(\.isGone).toldWithEntities.filter { $0.holdsData && !$0.isEmpty } + lines.compactMap(\.unfitLinks)
     return [
       list(gone.filter { $0.fate == .dropped }) { $0.amount + ($0.reason.map { " (\($0))" } ?? "") }
         .map { "\(pair) drops \($0)" },

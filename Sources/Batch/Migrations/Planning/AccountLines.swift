@@ -9,7 +9,7 @@ struct AccountLines {
   /// Source entities that a mapping model says to remove, and why.
   private let removed: [String: String?]
   /// By source entity, the mappings that make objects of its objects.
-  private let takers: [String: [EntityMapping]]
+  let takers: [String: [EntityMapping]]
   /// Types of stored attributes by path, by entity of the two versions.
   let types: (source: [String: [String: AttributeType]], destination: [String: [String: AttributeType]])
 
@@ -165,10 +165,13 @@ struct AccountLines {
     let ends = all.filter { step.source.isKind($0.sourceEntity ?? "", of: other) }
     if !to.isEmpty {
       line.fate = to.contains { $0.hasSuffix(".\(relationship.name)") } ? .carried : .renamed
+      line.narrowed = isNarrowed(relationship, to: to) ? gone : nil
     } else if ends.isEmpty || ends.allSatisfy(\.isSkipped) {
       // Links to objects that go are listed with these objects.
       (line.fate, line.by) = (.dropped, "the objects of \(other)")
-    } else if let inverse = relationship.inverseName, let end = ends.first(where: { !carriers($0, inverse).isEmpty }) {
+    } else if let inverse = relationship.inverseName,
+      let end = ends.first(where: { end in carriers(end, inverse).contains { admits(end, $0, entity) } })
+    {
       (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
     } else if let inverse = relationship.inverseName, ends.contains(where: { reads($0, inverse) }) {
       line.fate = .computed

@@ -45,7 +45,8 @@ extension VersionAccount {
 }
 
 extension AccountLine {
-  fileprivate var mayBeCleared: Bool { kind == .relationship && holdsData && !isGone && count != nil }
+  /// Whether links of the line can be cleared.
+  var mayBeCleared: Bool { kind == .relationship && holdsData && !isGone && count != nil }
 }
 
 extension StoreLayout {

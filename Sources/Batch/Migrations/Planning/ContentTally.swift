@@ -4,14 +4,44 @@ import Streams
 
 /// A reference of an entity's rows that may lead to objects of entities that nothing carries: it is cleared then.
 struct GoneTarget {
+  /// How such a reference is known.
+  enum Leading {
+    /// By the number of the object's entity in the row itself.
+    case column(Int, gone: Set<Int>)
+    /// By the object, which is looked up.
+    case object(KeyMap.Owners, gone: Set<Int>)
+
+    /// Nil where a mapping carries all of them.
+    init?(_ map: KeyMap) {
+      if let owners = map.owners {
+        let gone = owners.gone(map.byNumber)
+        guard !gone.isEmpty else { return nil }
+        self = .object(owners, gone: gone)
+      } else {
+        guard let position = map.entityPosition, !map.gone.isEmpty else { return nil }
+        self = .column(position, gone: map.gone)
+      }
+    }
+  }
+
   /// The Z_ENT of the rows, and their table.
   var number: Int
   var table: Int
-  /// Where the key is, and the entity number of the object that it leads to.
+  /// Where the key is.
   var position: Int
-  var entityPosition: Int
-  var gone: Set<Int>
+  var leading: Leading
   var place: KeyPlace
+
+  /// Whether a row's key leads to an object that goes.
+  func isCleared(in row: RecordDecoder) throws -> Bool {
+    guard let key = row.integer(position) else { return false }
+    switch leading {
+    case .column(let position, let gone):
+      return row.integer(position).map { gone.contains(Int(truncatingIfNeeded: $0)) } ?? false
+    case .object(let owners, let gone):
+      return try owners.graph.object(owners.number, key: key).map { gone.contains($0.entity.number) } ?? false
+    }
+  }
 }
 
 /// What was counted of a version's objects: the other half of an account. Layout in checkpoints: FORMAT.md, section

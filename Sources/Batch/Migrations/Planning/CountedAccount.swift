@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStore
 import Streams
 
@@ -5,11 +6,12 @@ extension VersionAccount {
   /// The account with its counts: by a tally of what its version holds. `known` entities need not be bound again. With
   /// the layout of the next version also what was cleared.
   func counted(
-    _ tally: ContentTally, _ binding: StoreBinding, known: [String: SourceEntity] = [:], next: StoreLayout? = nil
+    _ tally: ContentTally, _ binding: StoreBinding, to model: ManagedObjectModel,
+    known: [String: SourceEntity] = [:], next: StoreLayout? = nil
   ) throws -> VersionAccount {
     var account = self
-    var owners: [RelationshipStorage: String] = [:]
-    var entities = known
+    var (owners, entities) = ([RelationshipStorage: [Int]](), known)
+    let fates = LinkFates(self, binding, to: model)
     // Of what goes as a whole, no object is left out.
     let gone = Set(lines.filter { $0.kind == .entity && $0.isGone }.map(\.entity))
     for index in lines.indices where lines[index].isCounted {
@@ -17,15 +19,50 @@ extension VersionAccount {
       let entity = try entities[name] ?? SourceEntity(name: name, binding: binding)
       entities[name] = entity
       account.lines[index] = Self.counted(
-        lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), owners: &owners)
+        lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), fates)
+      switch binding.layout.storage(of: lines[index].name ?? "", entity: name) {
+      case .ownerKey(let table, let column, _)? where lines[index].kind == .relationship:
+        owners[.ownerKey(table: table, column: column, orderColumn: nil), default: []].append(index)
+      case .join(let table, _)? where lines[index].kind == .relationship:
+        owners[.join(table: table, ownerIsSource: true), default: []].append(index)
+      default: break
+      }
     }
+    for shared in owners.values { account.share(shared) }
     if let next { account.clear(tally.cleared, from: binding.layout, to: next) }
+    account.noteUnfit(binding)
     return account
+  }
+
+  /// Lets one of several lines about the same links count them: one whose links are carried, if there is one.
+  private mutating func share(_ indices: [Int]) {
+    guard let first = indices.first(where: { !lines[$0].isGone }) ?? indices.first else { return }
+    let goneEntities = Set(lines.filter { $0.kind == .entity && $0.isGone }.map(\.entity))
+    for index in indices where index != first {
+      let other = lines[index]
+      if other.isGone, !lines[first].isGone, !goneEntities.contains(other.entity), lines[first].narrowed != .lost {
+        lines[first].narrowed = other.fate == .lost ? .lost : .dropped
+      }
+      lines[index].countedAs = lines[first].path
+      (lines[index].count, lines[index].leftOut, lines[index].rejected) = (nil, nil, nil)
+      (lines[index].cleared, lines[index].narrowed) = (nil, nil)
+    }
+  }
+
+  /// Of relationships that no longer take all of their objects: how many links are gone for that, at most.
+  mutating func noteUnfit(_ binding: StoreBinding) {
+    for index in lines.indices where lines[index].narrowed != nil {
+      let line = lines[index]
+      switch binding.layout.storage(of: line.name ?? "", entity: line.entity) {
+      case .join?: lines[index].unfit = line.leftOut
+      case .ownKey?, .inverseKey?, .ownerKey?, nil: lines[index].unfit = line.cleared
+      }
+    }
   }
 
   private static func counted(
     _ line: AccountLine, of entity: SourceEntity, tally: ContentTally, binding: StoreBinding, isTaken: Bool,
-    owners: inout [RelationshipStorage: String]
+    _ fates: LinkFates
   ) -> AccountLine {
     var line = line
     switch line.kind {
@@ -37,44 +74,41 @@ extension VersionAccount {
     case .index, .constraint, .trigger: break
     case .relationship:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
-      count(&line, storage, of: entity, tally: tally, binding: binding, isTaken: isTaken)
-      switch storage {
-      case .ownerKey: take(&line, storage: storage, owners: &owners)
-      case .join(let table, _): take(&line, storage: .join(table: table, ownerIsSource: true), owners: &owners)
-      case .ownKey, .inverseKey: break
-      }
+      count(&line, storage, of: entity, tally: tally, binding: binding, isTaken: isTaken, fates)
     }
     return line
   }
 
   private static func count(
     _ line: inout AccountLine, _ storage: RelationshipStorage, of entity: SourceEntity, tally: ContentTally,
-    binding: StoreBinding, isTaken: Bool
+    binding: StoreBinding, isTaken: Bool, _ fates: LinkFates
   ) {
     switch storage {
     case .ownKey:
       let position = entity.relationships[line.name ?? ""]?.keyPosition
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
-    // Which of several entities an owner in another table is of, its key does not show: the first counts all.
+    // Which of several entities an owner in another table is of, its key does not show: one line counts all.
     case .ownerKey(let table, let column, _):
-      let position = binding.tables[table].positions[column]
-      line.set(tally, isTaken: isTaken) { rows in
-        binding.numbers(in: table).reduce(0) { $0 + rows.values($1, column: position) }
+      let (position, targets) = (binding.tables[table].positions[column], fates.targets(of: line))
+      let rows = binding.numbers(in: table)
+      func sum(_ numbers: [Int], in counts: RowCounts) -> UInt64 {
+        numbers.reduce(0) { $0 + counts.values($1, column: position) }
       }
+      line.count = sum(rows, in: tally.rows)
+      guard isTaken else { return }
+      let (gone, unfit) = (rows.filter(targets.gone.contains), rows.filter(targets.unfit.contains))
+      let kept = rows.filter { !targets.gone.contains($0) }
+      line.leftOut = (sum(gone, in: tally.rows) + sum(kept, in: tally.leftOut)).nilIfZero
+      line.rejected = sum(kept, in: tally.rejected).nilIfZero
+      let untaken = sum(unfit, in: tally.leftOut) + sum(unfit, in: tally.rejected)
+      line.cleared = (sum(unfit, in: tally.rows) - min(sum(unfit, in: tally.rows), untaken)).nilIfZero
     case .join(let table, _):
       let count = tally.links[table] ?? 0
       line.count = count
-      if isTaken { line.leftOut = tally.carriedLinks[table].flatMap { (count - min(count, $0)).unlessZero } }
+      if isTaken { line.leftOut = tally.carriedLinks[table].flatMap { (count - min(count, $0)).nilIfZero } }
     // Nobody at the other end has objects, or another line would count.
     case .inverseKey: line.count = 0
     }
-  }
-
-  private static func take(
-    _ line: inout AccountLine, storage: RelationshipStorage, owners: inout [RelationshipStorage: String]
-  ) {
-    guard let owner = owners[storage] else { return owners[storage] = line.path }
-    (line.countedAs, line.count, line.leftOut, line.rejected) = (owner, nil, nil, nil)
   }
 }
 
@@ -88,14 +122,9 @@ extension AccountLine {
     if isTaken {
       // Where somebody may leave objects out, none is an answer.
       let none = number(tally.leftOut)
-      (leftOut, rejected) = (leftOutBy == nil ? none.unlessZero : none, number(tally.rejected).unlessZero)
+      (leftOut, rejected) = (leftOutBy == nil ? none.nilIfZero : none, number(tally.rejected).nilIfZero)
     }
   }
-}
-
-extension UInt64 {
-  /// The number; nil for 0.
-  fileprivate var unlessZero: UInt64? { self == 0 ? nil : self }
 }
 
 extension StoreBinding {

@@ -22,6 +22,9 @@ struct PathFusion {
   /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
+  /// A thing that the store has beyond its model: one mapping carries it by the store's version and the last one, but
+  /// where a pass makes rows of versions between, nobody says what becomes of it there.
+  private var stranger: String?
 
   /// Steps that become one pass.
   private struct Stretch {
@@ -39,11 +42,14 @@ struct PathFusion {
       steps = path
       return
     }
-    if let stranger = Self.stranger(in: schema, source) {
+    if let trigger = schema.rows.first(where: { $0.type == "trigger" }) {
       steps = path
-      notes = ["each step takes a pass of its own, because the store has \(stranger), which no model knows"]
+      notes = [
+        "each step takes a pass of its own, because the store has the trigger \(trigger.name), which every version may drop"
+      ]
       return
     }
+    stranger = Self.stranger(in: schema, source)
     for (index, step) in path.enumerated() {
       if isStaged, !step.isInferred {
         if index > 0 { note(step, "takes a pass of its own, because it is a custom stage") }
@@ -90,6 +96,7 @@ struct PathFusion {
   /// Why the pass at hand cannot continue with a step after its last one; nil if it can.
   private func reasonToEnd(before index: Int) throws -> String? {
     guard let (last, range) = stages.last else { return nil }
+    if let stranger { return "the store has \(stranger)" }
     let next = try path[index].isInferred ? passed(path[index], index..<index + 1) : nil
     if let obstacle = try passed(last, range).obstacle(before: next) {
       return "in \(last.source.name) to \(last.destination.name) \(obstacle)"
@@ -154,7 +161,7 @@ struct PathFusion {
     return "\(steps.count) steps in one pass, by \(mapped.joined(separator: ", "))\(inference)"
   }
 
-  /// Something that steps carry or leave by what the versions between have: a table of other code, a trigger, history.
+  /// A table of other code, or a view.
   private static func stranger(in schema: StoreSchema, _ binding: StoreBinding) -> String? {
     var own = Set(StoreLayout.fixedTables.map { NameOrder.folded($0.name) })
     own.formUnion(binding.tables.map { NameOrder.folded($0.schema.name) })
@@ -163,7 +170,9 @@ struct PathFusion {
     let table = schema.rows.first {
       $0.type == "table" && !own.contains(NameOrder.folded($0.name)) && !$0.name.hasPrefix("sqlite_stat")
     }
-    let other = schema.rows.first { $0.type == "trigger" || $0.type == "view" }
-    return (table ?? other).map { "the \($0.type) \($0.name)" }
+    guard let found = table ?? schema.rows.first(where: { $0.type == "view" }) else { return nil }
+    return FrameworkTables.isHistory(NameOrder.folded(found.name))
+      ? "persistent history (\(found.name)), which each step carries"
+      : "the \(found.type) \(found.name), which no model knows"
   }
 }

@@ -22,7 +22,7 @@ package struct PlanAccounts {
       MigrationPlan.EntityRows(entity: name, number: index + 1, rows: tally.rows.objects(index + 1))
     }
     guard !stages.isEmpty else { return }
-    accounts[0] = try accounts[0].counted(tally, binding)
+    accounts[0] = try accounts[0].counted(tally, binding, to: stages[0].destination)
     for index in stages.indices.dropFirst() where stages[index - 1].isInferred {
       accounts[index] = accounts[index].following(accounts[index - 1], in: stages[index].source)
     }
@@ -55,7 +55,11 @@ extension VersionAccount {
 
   /// The count of a line, or of the line that counts for it.
   private func count(of line: AccountLine) -> UInt64? {
-    guard let other = line.countedAs else { return line.count }
-    return lines.first { $0.path == other && $0.kind == line.kind }?.count
+    var (line, hops) = (line, 0)
+    while let other = line.countedAs, hops < 3 {
+      guard let next = lines.first(where: { $0.path == other && $0.kind == line.kind }) else { return nil }
+      (line, hops) = (next, hops + 1)
+    }
+    return line.count
   }
 }

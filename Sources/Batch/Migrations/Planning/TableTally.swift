@@ -72,10 +72,7 @@ final class TableTally {
   /// Counts what converting a decoded row changes, and what of it is cleared, or takes that back.
   func look(_ row: RecordDecoder, _ number: Int64, takesBack: Bool = false) throws {
     guard looksIntoValues else { return }
-    for target in goneTargets[Int(number)] ?? [] where row.integer(target.position) != nil {
-      guard let other = row.integer(target.entityPosition), target.gone.contains(Int(truncatingIfNeeded: other)) else {
-        continue
-      }
+    for target in goneTargets[Int(number)] ?? [] where try target.isCleared(in: row) {
       cleared[target.place, default: 0] &+= takesBack ? .max : 1
     }
     guard !conversions.isEmpty else { return }

@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStore
 import MappingModels
 import RunSupport
@@ -173,24 +174,29 @@ package final class CompiledMapping: @unchecked Sendable {
     }
   }
 
-  /// The value of one column of a row, as stored.
-  func value(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
-    try value(columns[column], row: row, rowid: rowid)
+  private func unfit(_ column: Int, _ types: [AttributeType], key: Int64) -> BatchError {
+    let name = destination.attributes.names.first { destination.attributes[$0]?.position == column } ?? "an attribute"
+    let others = types.dropFirst().map { "\($0)" }.joined(separator: " and then ")
+    return BatchError(
+      .policyFailed, "the value of \(name), of type \(types[0]), does not fit the type \(others)",
+      hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: key)
   }
 
-  private func value(_ source: ColumnSource, row: RecordDecoder, rowid: Int64) throws -> Value {
+  /// The value of one column of a row, as stored.
+  func value(_ column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
+    try value(columns[column], of: column, row: row, rowid: rowid)
+  }
+
+  private func value(_ source: ColumnSource, of column: Int, row: RecordDecoder, rowid: Int64) throws -> Value {
     switch source {
     case .value(let value): return value
     case .borrow(let position, let missing): return try position < row.columnCount ? row.value(position) : missing
     case .convert(let position, let missing, let types):
       let value = try position < row.columnCount ? row.value(position) : missing
       if let converted = types.converted(value) { return converted }
-      let others = types.dropFirst().map { "\($0)" }.joined(separator: " and then ")
-      throw BatchError(
-        .policyFailed, "a value of type \(types[0]) does not fit the type \(others)",
-        hint: "Map the attribute with a policy that decides what becomes of it", entity: destination.name, key: rowid)
+      throw unfit(column, types, key: rowid)
     case .filled(let source, let null):
-      let value = try value(source, row: row, rowid: rowid)
+      let value = try value(source, of: column, row: row, rowid: rowid)
       return value == .null ? null : value
     case .key(let position, let map):
       guard let key = row.integer(position), let target = try map.target(of: key, row) else { return .null }

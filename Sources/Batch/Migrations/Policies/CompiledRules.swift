@@ -50,12 +50,20 @@ struct CompiledRuleAttribute {
 
   /// The value in the attribute's type.
   func fitting(_ row: some RuleScope) throws -> Value {
-    let value = try value.evaluate(row)
+    let value = try evaluated(row)
     guard let fitting = stored.type.fitting(value) else {
       throw row.failure(
         "the value of \(name) does not fit the type \(stored.type)", "Add cast to the rule, or a date format")
     }
     return fitting
+  }
+
+  /// A rule that fails says whose value it is.
+  private func evaluated(_ row: some RuleScope) throws -> Value {
+    do { return try value.evaluate(row) } catch var error as BatchError {
+      if error.code == .policyFailed { error.message = "\(name): \(error.message)" }
+      throw error
+    }
   }
 }
 

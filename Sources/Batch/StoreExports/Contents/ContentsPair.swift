@@ -159,6 +159,13 @@ final class ContentsPair {
     _ left: ContentsSide.Column, of old: ContentsSide, _ right: ContentsSide.Column, of new: ContentsSide
   ) throws -> Bool {
     let (first, second) = (try old.value(left, oldRow), try new.value(right, newRow))
+    if case .text(let text) = first, case .text = second {
+      // Bytes that are no UTF-8 were replaced.
+      guard first == second, text.unicodeScalars.contains("\u{FFFD}"), old.hasEncoding(of: new),
+        max(left.position, right.position) < min(oldRow.columnCount, newRow.columnCount)
+      else { return first == second }
+      return Self.haveEqualBytes(oldRow.body(left.position), newRow.body(right.position))
+    }
     guard left.mayBeExternal || right.mayBeExternal, case .blob(let bytes) = first, case .blob(let others) = second
     else { return Self.areEqual(first, second) }
     return try files.areEqual(

@@ -73,6 +73,11 @@ struct ContentsSide {
 
   func entity(_ number: Int64) -> String { entities[number] ?? "entity \(number)" }
 
+  /// Whether another state keeps texts in the same encoding.
+  func hasEncoding(of other: ContentsSide) -> Bool {
+    reader.snapshot.header.encoding == other.reader.snapshot.header.encoding
+  }
+
   /// A column's value; an entity's number as its name.
   func value(_ column: Column, _ row: RecordDecoder) throws -> Value {
     let stored =
