@@ -132,7 +132,7 @@ struct ImportShapeTests {
         #expect(outcome.error.contains("line 4"), "\(outcome)")
         continue
       }
-      let found = try expectLook(["export", store, "--where", "s == 'c'"], in: folder)
+      let found = try expectLook(["export", store, "Thing", "--where", "s == 'c'"], in: folder)
       #expect(found.contains(#""entity":"Thing""#), "\(found)")
     }
   }
@@ -145,7 +145,7 @@ struct ImportShapeTests {
     let outcome = try folder.run("godwit", ["import", model, path, "--output", store, "--quiet"])
     #expect(outcome.code == 0, "\(outcome)")
     for (condition, count) in [("f = 0.1", 1), ("f IN {0.1, 4.2}", 2), ("f != 4.2", 2), ("f <= 0.1", 1)] {
-      let found = try expectLook(["export", store, "--where", condition], in: folder)
+      let found = try expectLook(["export", store, "Thing", "--where", condition], in: folder)
       #expect(found.split(separator: "\n").count == count, "\(condition): \(found)")
     }
   }

@@ -19,8 +19,8 @@ struct ListEndTests {
   func time() throws {
     let words = ["migrate", "--manifest", list, "--throttle", "1krows/s"] + CommandFolder.models
     let over = try ListDocument(folder.run("book-migration", words + ["--json", "--max-runtime", "3s"]))
-    // Near its end there may be time left for the next store to begin.
-    #expect(over.code == 75 && over.states.first == "stopped" && over.states.last == "not begun", "\(over)")
+    #expect(over.code == 75 && over.states.first == "stopped", "\(over)")
+    #expect(over.states.dropFirst().allSatisfy { $0 == "not begun" }, "\(over)")
     #expect(over.groups.first { $0.state == "not begun" }?.reason == nil, "\(over)")
     let process = try CommandProcess("book-migration", words + ["--json"], in: folder)
     sleep(2)

@@ -19,6 +19,9 @@ struct RejectAccountTests {
     #expect(RejectingLibrary.addsUp(Substring(balance)), "\(balance)")
   }
 
+  private static let missing =
+    ". The model requires one: Core Data refuses to save such objects until they have it"
+
   @Test("Rejected books, their values and their links are counted as rejected, and everything adds up; exit code 10")
   func books() throws {
     let file = try library.mapping(book: String(RejectingLibrary.rejectedBooks.dropFirst(2)))
@@ -57,7 +60,7 @@ struct RejectAccountTests {
     #expect(done.output.contains("0 links written, 0 left out, \(cleared) cleared\n"), "\(done)")
     #expect(
       done.output.contains(
-        "note: \(cleared) references of Book.user were cleared: their objects were left out or rejected"),
+        "note: \(cleared) references of Book.user were cleared: their objects were left out or rejected\(Self.missing)"),
       "\(done)")
     #expect(done.output.contains("\(rejected) rejected), "), "\(done)")
   }
@@ -75,7 +78,8 @@ struct RejectAccountTests {
     #expect(done.output.contains(" dropped, \(values) left out), "), "\(done)")
     try expect("\(links.grouped) links (\((links - cleared).grouped) carried, \(cleared) cleared)", done)
     #expect(
-      done.output.contains("note: \(cleared) references of Book.user were cleared: their objects were left out\n"))
+      done.output.contains(
+        "note: \(cleared) references of Book.user were cleared: their objects were left out\(Self.missing)\n"))
   }
 
   @Test(

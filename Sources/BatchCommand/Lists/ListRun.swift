@@ -35,7 +35,11 @@ final class ListRun: Sendable {
     (jobs, takesOutput) = (command.list.jobs, Command.takesOutput)
     words = ListWords(verb: Command.configuration.commandName ?? "", line: CommandLineWords.line)
     (isQuiet, isJSON, deadline) = (options?.quiet ?? true, command.json, options?.end)
-    lastBeginning = deadline.map { $0 - OperatingOptions.margin($0.timeIntervalSinceNow) }
+    // Runs are told whole seconds: where they see its end near, no other one begins.
+    lastBeginning = deadline.map {
+      Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate.rounded(.down))
+        - OperatingOptions.margin($0.timeIntervalSinceNow)
+    }
     (stateOf, codeOf) = ({ Command.state(of: $0) }, { Command.code(of: $0) })
     orders = ListOrders(list)
   }

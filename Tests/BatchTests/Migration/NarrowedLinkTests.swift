@@ -47,6 +47,23 @@ struct NarrowedLinkTests {
         + [StoreModels.entity(shape.other, [("word", .string)], [back].compactMap { $0 } + [fan, favorite])])
   }
 
+  private static func expected(_ before: OracleGraph, as model: ManagedObjectModel) -> OracleGraph {
+    var expected = before
+    expected.model = model
+    expected.objects = before.objects.filter { model.entity($0.key.entity) != nil }
+    let kept = Set(expected.objects.keys)
+    for (key, object) in expected.objects {
+      expected.objects[key]?.links = Dictionary(
+        uniqueKeysWithValues: object.links.compactMap { name, targets in
+          guard let relationship = model.relationship(name, of: key.entity) else { return nil }
+          return (
+            name, targets.filter { kept.contains($0) && model.isKind($0.entity, of: relationship.destinationEntity) }
+          )
+        })
+    }
+    return expected
+  }
+
   /// Migrates, and holds the result against the store without the objects and links that do not go along.
   private static func compare(
     _ old: ManagedObjectModel, _ new: ManagedObjectModel, mapping: String? = nil, accepts: Bool = true
@@ -64,19 +81,7 @@ struct NarrowedLinkTests {
     let plan = try folder.job().plan(request, for: .plan)
     let report = try folder.migrate(request)
     #expect(report.isVerified)
-    var expected = before
-    expected.model = try folder.model("B")
-    expected.objects = before.objects.filter { expected.model.entity($0.key.entity) != nil }.mapValues { $0 }
-    let (kept, model) = (Set(expected.objects.keys), expected.model)
-    for (key, object) in expected.objects {
-      expected.objects[key]?.links = Dictionary(
-        uniqueKeysWithValues: object.links.compactMap { name, targets in
-          guard let relationship = model.relationship(name, of: key.entity) else { return nil }
-          return (
-            name, targets.filter { kept.contains($0) && model.isKind($0.entity, of: relationship.destinationEntity) }
-          )
-        })
-    }
+    let expected = try expected(before, as: folder.model("B"))
     let found = try OracleStore.read(folder.place("new"), model: folder.model("B"))
     #expect(found.differences(expected) == [])
     let account = try #require(report.accounts.first?.versions.first)

@@ -45,6 +45,21 @@ struct ConstraintFindingTests {
     try folder.runWell(["migrate", store, "--models", folder.models])
   }
 
+  @Test("Attributes that a mapping file with rules copies are looked at, too; those that rules compute are not")
+  func ruled() throws {
+    let (folder, store) = try folder([FindingFolder.name, FindingFolder.name + Self.more + Self.unique("name")])
+    for (attribute, code) in [
+      ("more: { prefix: $source.name, length: 1 }", Int32(20)), ("name: { cast: { uuid: repeatable }, to: text }", 0),
+    ] {
+      let file = folder.models + "-rules.yaml"
+      let text = "from: V1\nto: V2\nentities:\n  - from: A\n    attributes: { \(attribute) }\n"
+      try text.write(toFile: file, atomically: false, encoding: .utf8)
+      let outcome = try folder.run(["plan", store, "--models", folder.models, "--mappings", file])
+      #expect(outcome.code == code, "\(outcome)")
+      #expect(outcome.error.contains("1 object has the same name as another one (4 as 2)") == (code == 20))
+    }
+  }
+
   @Test("A default that makes values equal is seen through")
   func computed() throws {
     let required = #"<attribute name="name" attributeType="String" defaultValueString="same"/>"#

@@ -16,14 +16,14 @@ struct LeftOutObjects {
   /// cut-over.
   func count(_ account: VersionAccount, where isConcerned: (AccountLine) -> Bool) throws -> VersionAccount {
     guard let found = try find(account, isConcerned) else { return account }
-    return told(account, found, isConcerned)
+    return told(account, found, where: isConcerned)
   }
 
   /// The account with all that filters and removals leave out, links as well, and what a plan says of these.
   func foretold(_ account: VersionAccount) throws -> (account: VersionAccount, notes: [String]) {
     func isConcerned(_ line: AccountLine) -> Bool { line.leftOutBy == .filter || line.leftOutBy == .removal }
     guard let found = try find(account, links: telling(account), isConcerned) else { return (account, []) }
-    let counted = told(account, found, isConcerned)
+    let counted = told(account, found, where: isConcerned)
     guard let whole = try found.withLinks(counted) else {
       return (counted, ["links to objects that are left out are cleared; there are too many to count them here"])
     }
@@ -58,7 +58,7 @@ struct LeftOutObjects {
     Set(account.lines.filter { $0.kind == .entity && isConcerned($0) }.map(\.entity))
   }
 
-  private func told(_ account: VersionAccount, _ found: FilterCount, _ isConcerned: (AccountLine) -> Bool)
+  private func told(_ account: VersionAccount, _ found: FilterCount, where isConcerned: (AccountLine) -> Bool)
     -> VersionAccount
   {
     let entities = entities(account, isConcerned)

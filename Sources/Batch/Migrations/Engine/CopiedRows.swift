@@ -19,11 +19,11 @@ extension RowTransformer {
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
       if unit.isFirst { state.links[unit.join].read += 1 }
       guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
-        if unit.isFirst { noteLeftOut(unit, source, 1) }
+        if unit.isFirst { noteLeftOut(1, unit, of: source) }
         continue
       }
       // The first unit took it for one that nobody carries.
-      if !unit.isFirst { noteLeftOut(unit, source, .max) }
+      if !unit.isFirst { noteLeftOut(.max, unit, of: source) }
       state.links[unit.join].kept += 1
       let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
       try manager.link(
@@ -33,7 +33,7 @@ extension RowTransformer {
   }
 
   /// Counts a pair that is not carried, or takes that back. Of a join table, the others are counted.
-  private func noteLeftOut(_ unit: LinkUnit, _ source: Int?, _ count: UInt64) {
+  private func noteLeftOut(_ count: UInt64, _ unit: LinkUnit, of source: Int?) {
     state.links[unit.join].dropped &+= count
     if source == nil { state.tallies[0].add(cleared: count, at: plan.place(ofJoin: unit.join)) }
   }

@@ -119,7 +119,7 @@ struct LeftOutLinks {
           }
           if isGone || column.isLeftOut(number) {
             counts[place].leftOut += 1
-          } else if clears(key, number, column) {
+          } else if clears(key, number, in: column) {
             counts[place].cleared += 1
           }
         }
@@ -132,7 +132,7 @@ struct LeftOutLinks {
   }
 
   /// Whether a key of a row that is carried leads nowhere.
-  private func clears(_ key: Int64, _ number: Int64, _ column: Column) -> Bool {
+  private func clears(_ key: Int64, _ number: Int64, in column: Column) -> Bool {
     if keys.has(key, in: column.other) { return true }
     let targets = column.targets
     guard column.number == nil else { return keys.has(key, of: targets.gone.union(targets.unfit)) }

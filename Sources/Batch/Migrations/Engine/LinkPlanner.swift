@@ -29,14 +29,8 @@ struct LinkPlanner {
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
-      let isPartial = try losesSome(draft, origin, reference.entity, relationship)
-      var unit = LinkUnit(
-        join: join,
-        scan: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: origin.relationship.isOrdered),
-        ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
-        order: try drafts.graph.pairScan(origin.relationship.storage, isOrdered: true).order,
-        inverseOrder: drafts.graph.inverseOrder(origin.relationship.storage),
-        name: "\(draft.source.name).\(origin.name)")
+      let isPartial = try losesSome(draft, origin, owner: reference.entity, relationship: relationship)
+      var unit = try unit(join, draft, origin: origin, ownerIsSource: ownerIsSource, otherOffset: otherOffset)
       let isFiltered = try filter(
         &unit, draft: draft, origin: origin, relationship: relationship, isPartial: isPartial)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
@@ -51,6 +45,17 @@ struct LinkPlanner {
       guard offsets.count == 1 || isFiltered else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
+  }
+
+  private func unit(
+    _ join: Int, _ draft: MappingDraft, origin: RelationshipOrigin, ownerIsSource: Bool, otherOffset: Int64
+  ) throws -> LinkUnit {
+    let (graph, storage) = (drafts.graph, origin.relationship.storage)
+    return LinkUnit(
+      join: join, scan: try graph.pairScan(storage, isOrdered: origin.relationship.isOrdered),
+      ownerIsSource: ownerIsSource, ownerOffset: draft.offset, otherOffset: otherOffset,
+      order: try graph.pairScan(storage, isOrdered: true).order, inverseOrder: graph.inverseOrder(storage),
+      name: "\(draft.source.name).\(origin.name)")
   }
 
   /// Where mappings of objects at either end have filters, or some of the objects do not go along (`isPartial`), every
@@ -73,7 +78,7 @@ struct LinkPlanner {
   /// of a whole hierarchy lie together: those of an entity that no mapping names would lead nowhere, and nobody has said
   /// that they may go.
   private func losesSome(
-    _ draft: MappingDraft, _ origin: RelationshipOrigin, _ owner: String, _ relationship: StoredRelationship
+    _ draft: MappingDraft, _ origin: RelationshipOrigin, owner: String, relationship: StoredRelationship
   ) throws -> Bool {
     let ends = [
       (try origin.declaringEntity(draft, drafts), owner, nil),

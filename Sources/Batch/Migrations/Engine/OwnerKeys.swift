@@ -30,7 +30,7 @@ extension StepDraft {
         let (table, column, order) = origin.relationship.storage.keys, table == draft.source.table,
         isTarget(draft, via: origin.mappingName, to: destination)
       else { continue }
-      guard owner.filter == nil else { throw filtered(owner, name, origin, draft) }
+      guard owner.filter == nil else { throw filtered(owner, name, origin: origin, draft: draft) }
       if let first, found?.column != column { throw apart(first, owner, by: name, of: draft) }
       first = first ?? owner
       // The inverse's key may determine its entity.
@@ -59,7 +59,7 @@ extension StepDraft {
 
   // The keys do not show which of several mappings took their owner.
   private func filtered(
-    _ owner: MappingDraft, _ name: String, _ origin: RelationshipOrigin, _ draft: MappingDraft
+    _ owner: MappingDraft, _ name: String, origin: RelationshipOrigin, draft: MappingDraft
   ) -> BatchError {
     let back = layout.model.relationship(name, of: owner.destination.name)?.inverseName
     guard let back, let inverse = origin.relationship.inverse else {

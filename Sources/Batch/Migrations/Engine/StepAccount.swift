@@ -97,7 +97,15 @@ extension StepAccount {
         rule: Self.rule(mapping.mapping), removed: removals[index].map { Self.removed(mapping.mapping, $0) })
     }
     if plan.passed != nil { passes = plan.mappingsOfPasses }
-    links = plan.layout.joinTables.enumerated().map { index, join in
+    links = Self.links(state, plan)
+    for (table, layout) in plan.layout.entityTables.enumerated() {
+      let count = state.nextKeys[table] &- plan.keys.firstNewKeys[table]
+      if count > 0 { made[layout.rootEntity] = UInt64(count) }
+    }
+  }
+
+  private static func links(_ state: StepState, _ plan: StepPlan) -> [Links] {
+    var links = plan.layout.joinTables.enumerated().map { index, join in
       let counts = state.links.indices.contains(index) ? state.links[index] : StepState.Counts()
       let name = join.relationship.description
       let table = plan.layout.entityTables.count + index
@@ -113,10 +121,7 @@ extension StepAccount {
     for index in links.indices where links[index].cleared > 0 && plan.asks(for: links[index].relationship) {
       links[index].isMissed = true
     }
-    for (table, layout) in plan.layout.entityTables.enumerated() {
-      let count = state.nextKeys[table] &- plan.keys.firstNewKeys[table]
-      if count > 0 { made[layout.rootEntity] = UInt64(count) }
-    }
+    return links
   }
 
   private static func removed(_ mapping: EntityMapping, _ counts: [UInt64]) -> [Removed] {
@@ -147,14 +152,15 @@ extension StepAccount {
       notes.append(
         "\(count.grouped) of \(read.counted("object")) of \(object.source) \(count.verb("was", "were")) rejected")
     }
+    let unfit = versions.contains { $0.lines.contains { ($0.unfit ?? 0) > 0 } }
+    let fit = unfit ? ", or no longer fits" : ""
+    let also = (objects.contains { $0.rejected > 0 } ? " or rejected" : "") + fit
     for link in links where link.leftOut > 0 {
       notes.append(
         "\(link.leftOut.grouped) of \(link.read.counted("link")) of \(link.relationship) "
-          + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))"
+          + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))\(fit)"
       )
     }
-    let unfit = versions.contains { $0.lines.contains { ($0.unfit ?? 0) > 0 } }
-    let also = (objects.contains { $0.rejected > 0 } ? " or rejected" : "") + (unfit ? ", or do not fit any more" : "")
     for link in links where link.cleared > 0 {
       notes.append(
         "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)\(link.missing)"

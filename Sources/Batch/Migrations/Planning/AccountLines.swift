@@ -170,7 +170,7 @@ struct AccountLines {
       // Links to objects that go are listed with these objects.
       (line.fate, line.by) = (.dropped, "the objects of \(other)")
     } else if let inverse = relationship.inverseName,
-      let end = ends.first(where: { end in carriers(end, inverse).contains { admits(end, $0, entity) } })
+      let end = ends.first(where: { end in carriers(end, inverse).contains { admits(end, $0, from: entity) } })
     {
       (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
     } else if let inverse = relationship.inverseName, ends.contains(where: { reads($0, inverse) }) {

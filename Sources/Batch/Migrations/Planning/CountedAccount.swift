@@ -19,7 +19,7 @@ extension VersionAccount {
       let entity = try entities[name] ?? SourceEntity(name: name, binding: binding)
       entities[name] = entity
       account.lines[index] = Self.counted(
-        lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), fates)
+        lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), fates: fates)
       switch binding.layout.storage(of: lines[index].name ?? "", entity: name) {
       case .ownerKey(let table, let column, _)? where lines[index].kind == .relationship:
         owners[.ownerKey(table: table, column: column, orderColumn: nil), default: []].append(index)
@@ -62,7 +62,7 @@ extension VersionAccount {
 
   private static func counted(
     _ line: AccountLine, of entity: SourceEntity, tally: ContentTally, binding: StoreBinding, isTaken: Bool,
-    _ fates: LinkFates
+    fates: LinkFates
   ) -> AccountLine {
     var line = line
     switch line.kind {
@@ -74,14 +74,14 @@ extension VersionAccount {
     case .index, .constraint, .trigger: break
     case .relationship:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
-      count(&line, storage, of: entity, tally: tally, binding: binding, isTaken: isTaken, fates)
+      count(&line, in: storage, of: entity, tally: tally, binding: binding, isTaken: isTaken, fates: fates)
     }
     return line
   }
 
   private static func count(
-    _ line: inout AccountLine, _ storage: RelationshipStorage, of entity: SourceEntity, tally: ContentTally,
-    binding: StoreBinding, isTaken: Bool, _ fates: LinkFates
+    _ line: inout AccountLine, in storage: RelationshipStorage, of entity: SourceEntity, tally: ContentTally,
+    binding: StoreBinding, isTaken: Bool, fates: LinkFates
   ) {
     switch storage {
     case .ownKey:

@@ -7,7 +7,7 @@ extension AccountLines {
   var gone: AccountLine.Fate { step.isHistory && step.isInferred ? .dropped : .lost }
 
   /// Whether a relationship of what a mapping makes may lead to what becomes of the objects of a source entity.
-  func admits(_ mapping: EntityMapping, _ name: String, _ source: String) -> Bool {
+  func admits(_ mapping: EntityMapping, _ name: String, from source: String) -> Bool {
     let entity = mapping.destinationEntity ?? ""
     guard let relationship = step.destination.relationship(name, of: entity) else { return false }
     return takers[source]?.contains {

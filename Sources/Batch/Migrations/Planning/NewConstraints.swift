@@ -31,10 +31,12 @@ struct NewConstraints {
     }
     guard let last = path.lastIndex(where: adds) else { return }
     for (index, step) in path[...last].enumerated() {
-      guard let composition = composed.after(index + 1) else { return }
+      let whole = composed.after(index + 1)
+      guard let composition = whole ?? Self.copying(step, after: composed.after(index)) else { return }
+      let computed = whole == nil ? step.computedNames : []
       guard adds(step) else { continue }
       for entity in step.destination.entities {
-        for properties in entity.uniquenessConstraints {
+        for properties in entity.uniquenessConstraints where computed.isDisjoint(with: properties) {
           guard let shares = Self.shares(entity.name, properties: properties, composition: composition)
           else { continue }
           constraints.append(
@@ -42,6 +44,19 @@ struct NewConstraints {
         }
       }
     }
+  }
+
+  /// A step whose rules are for attributes alone, without these rules: all other attributes are copied. Nil for any other
+  /// step.
+  private static func copying(_ step: MigrationStep, after composition: MappingComposition?) -> MappingComposition? {
+    var mappings = step.mappingModels.flatMap(\.entityMappings)
+    guard var composition, mappings.allSatisfy({ $0.rules?.objects.isEmpty ?? true }) else { return nil }
+    for index in mappings.indices {
+      guard mappings[index].rules != nil else { continue }
+      (mappings[index].rules, mappings[index].policyClassName) = (nil, nil)
+    }
+    guard (try? composition.append(mappings, to: VersionLayout(step.destination))) != nil else { return nil }
+    return composition
   }
 
   /// Nil if a property is a relationship, or is computed.
@@ -100,5 +115,12 @@ struct NewConstraints {
       hint: "Change or remove them in the application, or leave them out with a mapping model" + list,
       effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)
+  }
+}
+
+extension MigrationStep {
+  /// Attributes that rules set, of whatever entity.
+  fileprivate var computedNames: Set<String> {
+    Set(mappingModels.flatMap(\.entityMappings).flatMap { $0.rules?.attributes.map(\.name) ?? [] })
   }
 }
