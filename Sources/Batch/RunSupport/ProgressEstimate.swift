@@ -38,6 +38,8 @@ package struct ProgressEstimate: Sendable, Equatable {
     func seconds(at now: Double) -> Double { (passBegan ?? now) - (began ?? passBegan ?? now) - passes }
   }
 
+  /// How much of a pass its rows would have taken without it: as much, at most, as they take with it.
+  private static let rowsOfPass = 0.5
   private(set) var entries: [Entry] = []
   private var current: Int?
   /// The fraction that a process before has shown last: this one goes on from there.
@@ -130,7 +132,8 @@ package struct ProgressEstimate: Sendable, Equatable {
     // A part that reports nothing for a while continues all the same.
     let silent = max(0, now.seconds(at: seconds) - now.seconds)
     let (worked, spent) = entries.reduce((0, 0)) {
-      ($0.0 + $1.done - $1.doneBefore, $0.1 + max(0.05 * $1.seconds, $1.seconds - $1.aside))
+      let rows = max(0.05 * $1.seconds, $1.seconds - $1.aside)
+      return ($0.0 + $1.done - $1.doneBefore, $0.1 + rows + Self.rowsOfPass * min(rows, $1.passes))
     }
     guard worked > 0, spent > 0, worked > 0.01 * entries.reduce(0, { $0 + $1.work }) else { return nil }
     let pace = spent / worked

@@ -129,7 +129,7 @@ package struct ExportFilter {
 
   /// Texts of dates and UUIDs, and numbers of Floats, as the values that such columns hold.
   private static func adapted(_ value: Value, to kind: ExportKind?) throws -> Value {
-    if case .real(let number) = value, kind == .float { return .real(Double(Float(number))) }
+    if case .real(let number) = value, kind == .float { return .real(ShortFloat.meant(number)) }
     guard case .text(let text) = value else { return value }
     switch kind {
     case .date:

@@ -90,16 +90,9 @@ struct ImportAttribute {
     }
   }
 
-  /// The short text of a float means that float; a longer one is the double that it says.
   private func float(_ value: ImportValue) throws -> Value {
     guard case .real(let double) = try number(value) else { return try number(value) }
-    return .real(Self.meant(double))
-  }
-
-  /// The float that the text of a double means.
-  static func meant(_ double: Double) -> Double {
-    let float = Float(double)
-    return float.isFinite && Double(float.description) == double ? Double(float) : double
+    return .real(ShortFloat.meant(double))
   }
 
   private func date(_ value: ImportValue) throws -> Value {

@@ -146,7 +146,7 @@ extension AttributeType {
     case (.decimal, .integer), (.float, .integer): return number
     case (.double, .integer(let value)): return real(Double(value))
     case (.double, .real(let value)), (.date, .real(let value)), (.decimal, .real(let value)): return real(value)
-    case (.float, .real(let value)): return real(ImportAttribute.meant(value))
+    case (.float, .real(let value)): return real(ShortFloat.meant(value))
     default: return nil
     }
   }

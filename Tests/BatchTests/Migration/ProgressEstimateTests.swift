@@ -121,7 +121,9 @@ struct ProgressEstimateTests {
     #expect(estimate.fraction == 1 && estimate.secondsLeft(at: 1) == 0)
   }
 
-  @Test("A pass that comes once, as the numbering of names, makes the rest neither longer nor shorter")
+  @Test(
+    "A pass that comes once, as the numbering of names, makes what is left of its rows neither longer nor shorter, and the rest a half longer at most"
+  )
   func pass() throws {
     var estimate = ProgressEstimate()
     estimate.foresee(.rows(step: 1), work: 1)
@@ -141,14 +143,14 @@ struct ProgressEstimateTests {
     estimate.pass(false, of: .rows(step: 1), at: seconds)
     for place in 11...99 {
       estimate.advance(.rows(step: 1), to: Double(place) / 100, at: seconds)
-      let wanted = 1.5 - Double(place) / 100
+      let rows = 1 - Double(place) / 100
       let found = try left()
-      #expect(abs(found - wanted) < 0.02, "\(place): \(found)")
+      #expect((rows + 0.48...rows + 0.77).contains(found), "\(place): \(found)")
       seconds += 0.01
     }
     estimate.advance(.proof, to: 0, at: seconds)
     let last = try left()
-    #expect(abs(last - 0.5) < 0.02, "\(last)")
+    #expect((0.48...0.65).contains(last), "\(last)")
   }
 
   @Test("Work that is next to nothing leaves the time unknown, and not without end")

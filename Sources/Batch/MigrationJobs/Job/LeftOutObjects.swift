@@ -24,8 +24,9 @@ struct LeftOutObjects {
     func isConcerned(_ line: AccountLine) -> Bool { line.leftOutBy == .filter || line.leftOutBy == .removal }
     guard let found = try find(account, links: telling(account), isConcerned) else { return (account, []) }
     let counted = told(account, found, where: isConcerned)
-    guard let whole = try found.withLinks(counted) else {
-      return (counted, ["links to objects that are left out are cleared; there are too many to count them here"])
+    let (whole, isWhole) = try found.withLinks(counted)
+    guard isWhole else {
+      return (whole, ["links to objects that are left out are cleared; there are too many to count them here"])
     }
     return (whole, whole.lines.compactMap(\.clearing))
   }

@@ -9,6 +9,8 @@ package struct FilterCount {
   package private(set) var leftOut: [String: UInt64] = [:]
   /// By source entity and attribute, the values of these objects that are not null.
   package private(set) var values: [String: [String: UInt64]] = [:]
+  /// By path of a property, values and keys of objects that are taken by mappings none of which carries them.
+  package private(set) var lost: [String: UInt64] = [:]
   private let binding: StoreBinding
   private let snapshot: DatabaseSnapshot
   private let model: ManagedObjectModel
@@ -30,19 +32,31 @@ package struct FilterCount {
     let layout = plan.binding.layout
     let numbers = Set(entities.compactMap { layout.entityNumbers[$0] })
     let apart = account.map { fates(of: $0).apart(in: $0) } ?? []
-    let tables = numbers.union(apart).compactMap { layout.tablePosition(ofEntity: layout.entityNames[$0 - 1]) }
+    let split = account == nil ? [] : plan.splits?.numbers ?? []
+    let tables = numbers.union(apart).union(split).compactMap {
+      layout.tablePosition(ofEntity: layout.entityNames[$0 - 1])
+    }
     for table in Set(tables).sorted() {
-      try count(numbers, apart: apart, plan: plan, table: table, transformer: transformer)
+      try count(numbers, apart: apart, split: split, plan: plan, table: table, transformer: transformer)
     }
   }
 
   private func fates(of account: VersionAccount) -> LinkFates { LinkFates(account, binding, to: model) }
 
-  /// The account with the links of these objects, and those that lead to them; nil where their keys take too much
-  /// memory.
-  package func withLinks(_ account: VersionAccount) throws -> VersionAccount? {
-    guard !keys.isFull else { return nil }
-    return try LeftOutLinks(keys: keys, binding: binding, snapshot: snapshot, fates: fates(of: account)).count(account)
+  /// The account with what no mapping carries, the links of objects that are left out, and those that lead to them. Not
+  /// whole, without links to objects that are left out, where their keys take too much memory.
+  package func withLinks(_ account: VersionAccount) throws -> (account: VersionAccount, isWhole: Bool) {
+    var counted = account
+    if !keys.isFull {
+      let links = LeftOutLinks(keys: keys, binding: binding, snapshot: snapshot, fates: fates(of: account))
+      counted = try links.count(account)
+    }
+    for index in counted.lines.indices where [.attribute, .relationship].contains(counted.lines[index].kind) {
+      guard let count = lost[counted.lines[index].path] else { continue }
+      counted.lines[index].cleared = (counted.lines[index].cleared ?? 0) &+ count
+    }
+    counted.noteUnfit(binding)
+    return (counted, !keys.isFull)
   }
 
   private mutating func add(
@@ -62,7 +76,7 @@ package struct FilterCount {
   }
 
   private mutating func count(
-    _ numbers: Set<Int>, apart: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer
+    _ numbers: Set<Int>, apart: Set<Int>, split: Set<Int>, plan: StepPlan, table: Int, transformer: RowTransformer
   ) throws {
     let bound = plan.binding.tables[table]
     var columns: [String: [(path: String, position: Int)]] = [:]
@@ -71,11 +85,16 @@ package struct FilterCount {
       for index in 0..<page.count where transformer.row.decode(page.record(index)) {
         guard let number = transformer.row.integer(bound.positions[1]).map({ Int($0) }) else { continue }
         if apart.contains(number) { keys.add(page.rowid(index), number: number) }
-        guard numbers.contains(number) else { continue }
-        let isTaken = try plan.mappingsByEntity[number].contains { mapping in
+        guard numbers.contains(number) || split.contains(number) else { continue }
+        let taken = try plan.mappingsByEntity[number].filter { mapping in
           try transformer.isTaken(page.rowid(index), plan.mappings[mapping])
         }
-        if !isTaken, let entity = plan.graph.byNumber[number] {
+        if split.contains(number), !taken.isEmpty, let splits = plan.splits {
+          for path in splits.lost(transformer.row, number: number, takes: taken.contains) {
+            lost[path, default: 0] += 1
+          }
+        }
+        if taken.isEmpty, numbers.contains(number), let entity = plan.graph.byNumber[number] {
           add(entity, transformer.row, columns: &columns, plan: plan)
           keys.add(page.rowid(index), of: table)
         }

@@ -190,17 +190,19 @@ final class RowTransformer {
       manager.isLocated = isLocated
       let ways = try isLocated ? decodeLocated(page, index: index, pass: pass) : decode(page, index: index, pass: pass)
       if !isLocated { try pass.countDecoded() }
-      var (isTaken, isRejected) = (false, false)
+      var (isTaken, isRejected, taken) = (false, false, [Int]())
       for way in ways {
         let fate = try take(key, by: way, telling: watcher)
         try count(key, way.index, isKept: fate.isKept)
         (isTaken, isRejected) = (isTaken || fate.isKept, isRejected || fate.isRejected)
+        if fate.isKept, pass.looksForLost { taken.append(way.index) }
       }
       if ways.isEmpty {
         state.unmapped += 1
       } else if !isTaken {
         try pass.leave(key, isRejected: isRejected, manager: manager)
       }
+      if pass.looksForLost, !isRejected { try pass.countLost(key, taken: taken, manager: manager) }
     }
   }
 

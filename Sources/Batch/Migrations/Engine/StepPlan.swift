@@ -31,6 +31,8 @@ package final class StepPlan {
   let conversions: [AccountLines.Conversion]
   /// References that may lead to objects of entities that no mapping carries.
   let goneTargets: [GoneTarget]
+  /// Of entities that become several, what not every mapping carries.
+  private(set) lazy var splits = step.splits.isEmpty ? nil : SplitProperties(self)
 
   /// `seed` distinguishes the run from all others, for values that are random.
   package convenience init(

@@ -39,6 +39,10 @@ final class TablePass {
   private let isFirst: [Bool]
   /// By Z_ENT: the entity's mappings in other passes of the table.
   private let others: [[CompiledMapping]]
+  /// Z_ENT of entities not all of whose mappings carry everything: their rows are looked at, one by one.
+  private let splitNumbers: Set<Int>
+  /// Values of such rows that nobody carries, since the last count.
+  private var lost: [String: UInt64] = [:]
   private let row: RecordDecoder
 
   /// Prepares a pass for some mappings of a table. `manager` must outlive it.
@@ -47,7 +51,7 @@ final class TablePass {
     (locator, row) = (manager.locator, manager.currentRow)
     tally = try plan.isFirstRead(.rows(table: table, mappings: indexes)) ? TableTally(plan, table: table) : nil
     untaken = tally
-    (isFirst, others) = Self.share(of: indexes, plan)
+    (isFirst, others, splitNumbers) = Self.share(of: indexes, plan)
     entityPosition = plan.binding.tables[table].positions[1]
     ways = .allocate(capacity: plan.graph.byNumber.count)
     ways.initialize(repeating: nil)
@@ -58,7 +62,7 @@ final class TablePass {
       let ways = UnsafeMutableBufferPointer<Way>.allocate(capacity: used.count)
       for (place, index) in used.enumerated() {
         let mapping = plan.mappings[index]
-        let isAlone = used.count == 1
+        let isAlone = used.count == 1 && !splitNumbers.contains(number)
         let recipe =
           isAlone && mapping.isPlain && mapping.filter == nil && !manager.lookups.wants(mapping.destination.name)
           ? mapping.recipe : nil
@@ -77,12 +81,13 @@ final class TablePass {
     }
   }
 
-  /// By Z_ENT: whether some mappings have the entity's first one, and its mappings beside them.
-  private static func share(of indexes: [Int], _ plan: StepPlan) -> (isFirst: [Bool], others: [[CompiledMapping]]) {
+  /// By Z_ENT: whether some mappings have the entity's first one, and its mappings beside them. Then those whose rows are
+  /// looked at.
+  private static func share(of indexes: [Int], _ plan: StepPlan) -> ([Bool], [[CompiledMapping]], Set<Int>) {
     let used = plan.mappingsByEntity
     return (
       used.map { $0.first.map(indexes.contains) == true },
-      used.map { $0.filter { !indexes.contains($0) }.map { plan.mappings[$0] } }
+      used.map { $0.filter { !indexes.contains($0) }.map { plan.mappings[$0] } }, plan.splits?.numbers ?? []
     )
   }
 
@@ -140,6 +145,25 @@ final class TablePass {
     try untaken.leave(row, isRejected: isRejected)
   }
 
+  /// Whether rows may have something that nobody carries.
+  var looksForLost: Bool { !splitNumbers.isEmpty }
+
+  /// Counts what of the decoded row nobody carries; `taken` are the mappings of this pass that took it.
+  func countLost(_ key: Int64, taken: [Int], manager: StepObjects) throws {
+    guard let number = row.integer(entityPosition).map({ Int($0) }), splitNumbers.contains(number), isFirst[number],
+      let splits = plan.splits
+    else { return }
+    func takes(_ index: Int) throws -> Bool {
+      if taken.contains(index) { return true }
+      let mapping = plan.mappings[index]
+      guard others[number].contains(where: { $0 === mapping }) else { return false }
+      // Whether a policy in another pass takes it is not known.
+      return try !mapping.isDecidedByFilter || manager.withSource(for: mapping, key: key) { try mapping.takes($0) }
+    }
+    guard try plan.mappingsByEntity[number].contains(where: takes) else { return }
+    for path in try splits.lost(row, number: number, takes: takes) { lost[path, default: 0] += 1 }
+  }
+
   @inline(__always)
   private func migrate(_ row: Int, key: Int64, way: Way, to output: RecordPage) throws -> Bool {
     if let recipe = way.recipe {
@@ -165,6 +189,9 @@ final class TablePass {
       kept[index] = 0
     }
     untaken?.take(into: &state.tallies[0])
+    guard !lost.isEmpty else { return }
+    state.tallies[0].add(lost: lost)
+    lost = [:]
   }
 }
 

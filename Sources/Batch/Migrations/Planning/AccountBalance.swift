@@ -25,8 +25,15 @@ struct AccountBalance {
   private static func part(_ lines: [AccountLine], _ unit: String) -> String? {
     func sum(_ count: (AccountLine) -> UInt64?) -> UInt64 { lines.reduce(0) { $0 &+ (count($1) ?? 0) } }
     let shares =
-      words.map { fate, word in (sum { $0.fate == fate ? $0.share : nil }, word) }
-      + [(sum(\.leftOut), "left out"), (sum(\.rejected), "rejected"), (sum(\.cleared), "cleared")]
+      words.map { fate, word in
+        // Of values, what is not carried is lost.
+        let lost = fate == .lost ? sum { $0.kind == .attribute ? $0.cleared : nil } : 0
+        return (sum { $0.fate == fate ? $0.share : nil } &+ lost, word)
+      }
+      + [
+        (sum(\.leftOut), "left out"), (sum(\.rejected), "rejected"),
+        (sum { $0.kind == .attribute ? nil : $0.cleared }, "cleared"),
+      ]
     let all = sum(\.count)
     guard all > 0 else { return nil }
     return

@@ -58,11 +58,13 @@ public struct AccountLine: Sendable, Hashable, Codable {
   /// Of the count those objects that could not be migrated, and what such objects have.
   public var rejected: UInt64?
   /// Of links those that are not there after it, although their object is: it led to one that was left out or rejected.
+  /// Of values and links also those that no mapping carries of those that took the object.
   public var cleared: UInt64?
-  /// Of a relationship that no longer takes all of its objects: what becomes of the links to the others; nil if it takes
-  /// all.
+  /// Of a relationship that no longer takes all of its objects, and of a property that not all mappings of its entity
+  /// carry: what becomes of the rest; nil where there can be none.
   public var narrowed: Fate?
-  /// How many of these links there are, at most: filters and rejects at the other end can be among them.
+  /// How many of these values or links there are, of links at most: filters and rejects at the other end can be among
+  /// them.
   public var unfit: UInt64?
   /// What may leave objects of the entity out; nil if a mapping takes all.
   public var leftOutBy: Rule?
@@ -120,7 +122,7 @@ public struct AccountLine: Sendable, Hashable, Codable {
 
   /// Of a relationship, what a plan says of its links to objects that are left out; nil if there are none.
   package var clearing: String? {
-    guard let cleared, cleared > 0 else { return nil }
+    guard kind == .relationship, narrowed == nil, let cleared, cleared > 0 else { return nil }
     let (lead, are) = (
       cleared.verb("leads to an object that is", "lead to objects that are"), cleared.verb("is", "are")
     )

@@ -36,11 +36,17 @@ struct AccountLines {
 
   /// The account, without counts.
   var account: VersionAccount {
-    VersionAccount(
+    var account = VersionAccount(
       source: step.source.name, destination: step.destination.name,
       lines: step.source.entities.flatMap { entity in
         [line(entity)] + properties(entity) + indexes(entity)
       })
+    let split = Set(splits.map(\.path))
+    for index in account.lines.indices
+    where split.contains(account.lines[index].path) && [.attribute, .relationship].contains(account.lines[index].kind) {
+      account.lines[index].narrowed = .lost
+    }
+    return account
   }
 
   // MARK: Entities
@@ -139,14 +145,14 @@ struct AccountLines {
     return taken.contains { $0.empties(top) } ? .dropped : .replaced
   }
 
-  private func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
+  func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
     mapping.attributeMappings.contains { $0.copiedAttribute == nil && $0.valueExpression?.names.contains(name) == true }
       || mapping.relationshipMappings.contains { $0.valueExpression?.names.contains(name) == true }
       || mapping.rules?.names.contains(name) == true
   }
 
   /// Whether the mapping says another value for the same name.
-  private func sets(_ mapping: EntityMapping, _ name: String) -> Bool {
+  func sets(_ mapping: EntityMapping, _ name: String) -> Bool {
     (mapping.attributeMappings + mapping.relationshipMappings).contains { $0.name == name && $0.valueExpression != nil }
       || mapping.rules?.attributes.contains { $0.name == name } == true
       || mapping.rules?.relationships.contains { $0.name == name } == true
@@ -185,7 +191,7 @@ struct AccountLines {
   }
 
   /// The destination's relationships that carry a source relationship over.
-  private func carriers(_ mapping: EntityMapping, _ name: String) -> [String] {
+  func carriers(_ mapping: EntityMapping, _ name: String) -> [String] {
     guard let entity = mapping.destinationEntity else { return [] }
     return mapping.relationshipMappings.filter { property in
       guard let expression = property.valueExpression else {

@@ -49,7 +49,10 @@ struct GoneTarget {
 struct ContentTally: Equatable {
   /// All objects.
   private(set) var rows = RowCounts()
-  /// By `Entity.attribute`: converted values that are not the same number after it.
+  /// Behind the path of a property whose values some mappings of its entity do not carry.
+  private static let lostMark = " lost"
+  /// By `Entity.attribute`: converted values that are not the same number after it; with a mark behind it those that no
+  /// mapping took which carries them.
   private(set) var changed: [String: UInt64] = [:]
   /// By join table, in the layout's order: links.
   private(set) var links: [Int: UInt64] = [:]
@@ -66,6 +69,14 @@ struct ContentTally: Equatable {
   mutating func add(_ number: Int, _ found: UnsafeBufferPointer<UInt64>) { rows.add(number, found) }
 
   mutating func add(changed: [String: UInt64]) { self.changed.merge(changed, uniquingKeysWith: &+) }
+
+  /// Adds values and keys of objects that no mapping took which carries them, by `Entity.property`.
+  mutating func add(lost: [String: UInt64]) {
+    for (path, count) in lost { changed[path + Self.lostMark, default: 0] &+= count }
+  }
+
+  /// Such values, or keys; nil for none.
+  func lost(_ path: String) -> UInt64? { changed[path + Self.lostMark] }
 
   mutating func add(leftOut number: Int, _ found: UnsafeBufferPointer<UInt64>) { leftOut.add(number, found) }
 

@@ -71,6 +71,7 @@ extension VersionAccount {
       let position = entity.attributes[line.name ?? ""]?.position
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
       line.changed = tally.changed[line.path]
+      line.cleared = tally.lost(line.path)
     case .index, .constraint, .trigger: break
     case .relationship:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
@@ -87,6 +88,7 @@ extension VersionAccount {
     case .ownKey:
       let position = entity.relationships[line.name ?? ""]?.keyPosition
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
+      line.cleared = tally.lost(line.path)
     // Which of several entities an owner in another table is of, its key does not show: one line counts all.
     case .ownerKey(let table, let column, _):
       let (position, targets) = (binding.tables[table].positions[column], fates.targets(of: line))
