@@ -30,4 +30,22 @@ struct MappingDraftTests {
     // The corpus has steps that only their authors can decide, and most are not of that kind.
     #expect(drafts > 300 && undecided > 0 && undecided < drafts / 10, "\(drafts) drafts, \(undecided) undecided")
   }
+
+  @Test("A many-to-many that loses its inverse is to be decided, as a list without one has each object once")
+  func alone() throws {
+    func model(_ name: String, _ back: Bool) -> ManagedObjectModel {
+      let tags = StoreModels.link("tags", "Tag", back ? "books" : nil, many: true)
+      return ManagedObjectModel(
+        name: name,
+        entities: [
+          StoreModels.entity("Book", [("title", .string)], [tags]),
+          StoreModels.entity(
+            "Tag", [("word", .string)], back ? [StoreModels.link("books", "Book", "tags", many: true)] : []),
+        ])
+    }
+    let text = MappingFileWriter.draft(from: model("A", true), to: model("B", false))
+    #expect(text.contains("tags: { undecided: ") && text.contains("of one object alone"), "\(text)")
+    let same = MappingFileWriter.draft(from: model("A", true), to: model("B", true))
+    #expect(!same.contains("undecided"), "\(same)")
+  }
 }

@@ -23,7 +23,9 @@ extension MappingFileWriter {
     lines.append(mappings.isEmpty ? "entities: []" : "entities:")
     for mapping in mappings {
       let problems = inference.problems.filter { $0.entities.contains(mapping.destinationEntity ?? "") }
-      let needs = needs(mapping, source: source, destination: destination)
+      let needs =
+        needs(mapping, source: source, destination: destination)
+        + alone(mapping, source: source, destination: destination)
       lines += problems.map { comment("To do: \($0.description). \($0.remedy).") }
       lines += needs.map { comment("To do: \($0.text)") }
       lines += shared(mapping, source: source, destination: destination).map(comment)
@@ -88,6 +90,23 @@ extension MappingFileWriter {
       return Need(
         name: property.name, text: "\(place) is required; give it a value.",
         undecided: "it is required, and nothing gives it a value")
+    }
+  }
+
+  /// Many-to-many relationships that have no inverse any more: an object is in one list alone then.
+  private static func alone(
+    _ mapping: EntityMapping, source: ManagedObjectModel, destination: ManagedObjectModel
+  ) -> [Need] {
+    guard let from = mapping.sourceEntity, let to = mapping.destinationEntity else { return [] }
+    return mapping.relationshipMappings.compactMap { property in
+      let path = property.valueExpression.map { $0.carriedRelationship?.path } ?? property.name
+      guard let path, let new = destination.relationship(property.name, of: to), new.isToMany, new.inverseName == nil,
+        let old = source.relationship(path, of: from), old.isToMany, let inverse = old.inverseName,
+        source.relationship(inverse, of: old.destinationEntity)?.isToMany == true
+      else { return nil }
+      let fact =
+        "without an inverse an object can be in \(property.name) of one object alone, and was in those of several"
+      return Need(name: property.name, text: "\(to).\(property.name): \(fact); choose which.", undecided: fact)
     }
   }
 

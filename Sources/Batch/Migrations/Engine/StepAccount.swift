@@ -152,18 +152,23 @@ extension StepAccount {
       notes.append(
         "\(count.grouped) of \(read.counted("object")) of \(object.source) \(count.verb("was", "were")) rejected")
     }
-    let unfit = versions.contains { $0.lines.contains { ($0.unfit ?? 0) > 0 } }
-    let fit = unfit ? ", or no longer fits" : ""
-    let also = (objects.contains { $0.rejected > 0 } ? " or rejected" : "") + fit
+    let also = objects.contains { $0.rejected > 0 } ? " or rejected" : ""
+    func others(_ link: Links, _ count: UInt64) -> String {
+      let lines = versions.last?.lines.filter { $0.to.contains(link.relationship) } ?? []
+      let isUnfit = lines.contains { ($0.unfit ?? 0) > 0 }
+      return isUnfit ? ", or \(count.verb("does", "do")) not belong there any more" : ""
+    }
     for link in links where link.leftOut > 0 {
       notes.append(
         "\(link.leftOut.grouped) of \(link.read.counted("link")) of \(link.relationship) "
-          + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))\(fit)"
+          + "\(link.leftOut.verb("was left out with its object", "were left out with their objects"))"
+          + others(link, link.leftOut)
       )
     }
     for link in links where link.cleared > 0 {
       notes.append(
-        "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)\(link.missing)"
+        "\(link.cleared.counted("reference")) of \(link.relationship) \(link.cleared.verb("was cleared: its object was", "were cleared: their objects were")) left out\(also)"
+          + others(link, link.cleared) + link.missing
       )
     }
     return notes + versions.flatMap(\.notes)
