@@ -8,7 +8,12 @@ public enum ProgramName {
 
   /// A command of the program.
   public static func command(_ words: [String]) -> AdvisedCommand {
-    AdvisedCommand(line: ShellWords.line([current] + words))
+    AdvisedCommand(line: ShellWords.line([current] + words.map(path)))
+  }
+
+  /// Options of the program begin with two dashes: with one, of more than a letter, begins a path.
+  private static func path(_ word: String) -> String {
+    word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2 ? "./" + word : word
   }
 }
 

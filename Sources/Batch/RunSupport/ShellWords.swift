@@ -17,13 +17,8 @@ public enum ShellWords {
     return plain && !word.isEmpty ? word : "'" + word.replacing(["'": "'\\''"]) + "'"
   }
 
-  /// A command line that a POSIX shell takes as these words. A path that would be taken for an option begins with `./`.
-  public static func line(_ words: [String]) -> String {
-    words.map { word in
-      let isPath = word.hasPrefix("-") && !word.hasPrefix("--") && word.utf8.count > 2
-      return quoted(isPath ? "./" + word : word)
-    }.joined(separator: " ")
-  }
+  /// A command line that a POSIX shell takes as these words.
+  public static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
