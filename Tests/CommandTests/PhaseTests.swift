@@ -134,16 +134,39 @@ struct PhaseTests {
     return path
   }
 
+  private func killInStep2(mappings: String) throws {
+    let words = ["migrate", store, "--throttle", "700rows/s", "--checkpoint-every", "20kB", "--mappings", mappings]
+    let process = try CommandProcess("godwit", words + ["--models", ExampleFolder.models], in: folder)
+    while process.isRunning, try value("step", ["status", store])?.count != 2 { usleep(20_000) }
+    process.send(SIGKILL)
+    #expect(try process.wait().code == 128 + SIGKILL)
+  }
+
+  @Test("resume --mappings with the file of one step names those of the others, and its command goes on with all")
+  func partly() throws {
+    let first = try mappings("first", 2, "", "")
+    try killInStep2(mappings: first)
+    let corrected = try mappings("corrected", 2, "fileURL: $source.fileURL", "fileURL: $source.title")
+    let one = corrected + "/Library2_to_Library3.yaml"
+    let refused = try folder.run("godwit", ["resume", store, "--mappings", one])
+    let rest = "\(first)/Library1_to_Library2.yaml"
+    #expect(refused.code == 20 && refused.error.contains("The run also has \(rest): go on with `"), "\(refused)")
+    let line = try #require(refused.error.firstMatch(of: /go on with `([^`]+)`/)?.1, "\(refused)")
+    #expect(line.hasSuffix("--mappings \(rest) \(one)"), "\(line)")
+    #expect(try folder.paste(String(line)).code == 0)
+    let wrong = try DatabaseQueue(path: store).read {
+      try Int.fetchOne(
+        $0, sql: "SELECT count(*) FROM ZFILE JOIN ZBOOK ON ZBOOK = ZBOOK.Z_PK WHERE ZFILEURL IS NOT ZTITLE")
+    }
+    #expect(wrong == 0)
+  }
+
   @Test(
     "resume --mappings goes on where the finished steps are the same, and is refused with a whole command otherwise")
   func corrected() throws {
     let first = try mappings("first", 2, "", "")
     let models = ["--models", ExampleFolder.models]
-    let words = ["migrate", store, "--throttle", "700rows/s", "--checkpoint-every", "20kB", "--mappings", first]
-    let process = try CommandProcess("godwit", words + models, in: folder)
-    while process.isRunning, try value("step", ["status", store])?.count != 2 { usleep(20_000) }
-    process.send(SIGKILL)
-    #expect(try process.wait().code == 128 + SIGKILL)
+    try killInStep2(mappings: first)
     let other = try mappings("other", 1, "authorName }", "title }")
     let refused = try folder.run("godwit", ["resume", store, "--mappings", other])
     #expect(refused.code == 20 && refused.error.contains("the step Library 1 to Library 2 is finished"), "\(refused)")

@@ -15,7 +15,7 @@ extension MigrationJob {
     let source = try SourceStore.opened(plan.source, fileSystem, locking: .shared, logs: logs)
     defer { source.close() }
     var plan = plan
-    let others = Self.others(than: mappings, in: plan.arguments ?? [])
+    let given = plan.arguments ?? []
     plan.arguments = plan.arguments.map { Self.arguments($0, mappings: mappings) }
     let request = request(plan, mappings: mappings, job: job)
     // All that a migration with them would be refused for.
@@ -24,7 +24,7 @@ extension MigrationJob {
     let after = try plan.planner(job, policies, mappings: mappings).steps(source, plan)
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     let position = try RunPosition(store.newestReadable()?.checkpoint, steps: .max)
-    try refuseChangedPast(before, after, upTo: position.step, plan: plan, mappings: mappings, others: others)
+    try refuseChangedPast(before, after, upTo: position.step, plan: plan, mappings: mappings, given: given)
     plan.correction = PlanCorrection(
       planFingerprint: plan.planFingerprint, beginsStep: try !isAlike(before, after, at: position.step, by: plan))
     plan.mappings = try copies(
@@ -43,7 +43,7 @@ extension MigrationJob {
 
   private func refuseChangedPast(
     _ before: [MigrationStep], _ after: [MigrationStep], upTo count: Int, plan: JobPlan, mappings: [String],
-    others: [String]
+    given: [String]
   ) throws {
     func isSame(_ count: Int) throws -> Bool {
       try fingerprint(Array(before.prefix(count)), plan) == fingerprint(Array(after.prefix(count)), plan)
@@ -51,6 +51,7 @@ extension MigrationJob {
     guard count > 0, try !isSame(count) || after.count <= count && before.count != after.count else { return }
     let changed = try (1...count).first { try !isSame($0) } ?? count
     let step = before[changed - 1]
+    let others = Self.others(than: mappings, in: given)
     let arguments = plan.arguments.map { Self.arguments($0, mappings: others + mappings) }
     let words = arguments.flatMap {
       ReplayCommand.words($0, source: plan.source, output: plan.isInPlace ? nil : plan.destination, restarts: true)
@@ -68,17 +69,16 @@ extension MigrationJob {
       hint: hint, effect: .resumable, next: next.map(\.line), path: plan.destination)
   }
 
-  /// The mapping models of a run that are for other steps than these.
+  /// The files of a run's mapping models that are for other steps than these.
   private static func others(than mappings: [String], in arguments: [String]) -> [String] {
-    func steps(_ path: String) -> Set<[String]> {
-      Set(
-        ((try? MappingModelReader.read(path: path)) ?? []).map {
-          [$0.sourceModelName ?? "", $0.destinationModelName ?? ""]
-        })
+    func files(_ path: String) -> [(step: [String?], file: String)] {
+      ((try? MappingModelReader.readFiles(path)) ?? []).map {
+        ([$0.model.sourceModelName, $0.model.destinationModelName], $0.file)
+      }
     }
     let values = arguments.drop { $0 != "--mappings" }.dropFirst().prefix { !$0.hasPrefix("--") }
-    let known = mappings.reduce(into: Set<[String]>()) { $0.formUnion(steps($1)) }
-    return values.filter { !steps($0).isSubset(of: known) }
+    let known = Set(mappings.flatMap(files).map(\.step))
+    return values.flatMap(files).filter { !known.contains($0.step) }.map(\.file).uniqued
   }
 
   /// Whether the step at work is the same, at the same place of the path.
