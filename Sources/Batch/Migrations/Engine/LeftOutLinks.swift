@@ -53,7 +53,7 @@ struct LeftOutLinks {
   let fates: LinkFates
 
   /// The keys of one relationship in the rows of a table.
-  fileprivate struct Column {
+  private struct Column {
     var line: Int
     /// The Z_ENT of the rows; nil where they are those of the objects that the links lead to.
     var number: Int64?
@@ -64,6 +64,9 @@ struct LeftOutLinks {
     var targets: (gone: Set<Int>, unfit: Set<Int>)
     /// Of those at the other end, where the rows are not theirs.
     var owners: Set<Int> = []
+
+    /// Whether the row's object, to which the link leads, goes as a whole.
+    func isLeftOut(_ row: Int64) -> Bool { number == nil && targets.gone.contains(Int(truncatingIfNeeded: row)) }
   }
 
   /// The account with the links that go with these objects, and those that are cleared because they lead to them. Reads
@@ -163,13 +166,6 @@ struct LeftOutLinks {
       }
     }
     return count
-  }
-}
-
-extension LeftOutLinks.Column {
-  /// Whether the row's object, to which the link leads, goes as a whole.
-  fileprivate func isLeftOut(_ row: Int64) -> Bool {
-    number == nil && targets.gone.contains(Int(truncatingIfNeeded: row))
   }
 }
 

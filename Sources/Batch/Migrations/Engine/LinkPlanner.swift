@@ -100,11 +100,7 @@ struct LinkPlanner {
 
   /// Entities of a kind none of whose objects become objects of `destination`.
   private func missing(of kind: String, to destination: String, via mappingName: String?) -> [SourceEntity] {
-    let model = drafts.graph.binding.layout.model
-    return drafts.graph.byNumber.compactMap { $0 }.filter { entity in
-      model.isKind(entity.name, of: kind) && model.entity(entity.name)?.isAbstract == false
-        && drafts.target(of: entity, via: mappingName, to: destination) == nil
-    }
+    drafts.graph.concrete(kind).filter { drafts.target(of: $0, via: mappingName, to: destination) == nil }
   }
 
   // A join table does not hold the entities of its keys, so they must all move alike.

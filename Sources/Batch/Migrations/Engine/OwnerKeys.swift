@@ -106,10 +106,7 @@ extension StepDraft {
       // If an inverse does not determine the entity, there is only one.
       return KeyMap(byNumber: [], single: targets.lazy.compactMap { $0 }.first)
     }
-    let model = graph.binding.layout.model
-    let owners = graph.byNumber.compactMap { $0 }.filter {
-      model.isKind($0.name, of: entity) && model.entity($0.name)?.isAbstract == false
-    }
+    let owners = graph.concrete(entity)
     let first = owners.first.flatMap { targets[$0.number] }
     let isUniform = owners.allSatisfy { owner in
       targets[owner.number]?.offset == first?.offset && (!tellsEntity || targets[owner.number]?.number == first?.number)

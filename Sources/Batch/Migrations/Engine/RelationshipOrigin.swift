@@ -69,12 +69,7 @@ extension StepDraft {
     let single = graph.entities[sourceEntity].flatMap(target)
     var map = KeyMap(entityPosition: entityPosition, byNumber: byNumber, single: single)
     if entityPosition != nil {
-      let model = graph.binding.layout.model
-      map.gone = Set(
-        graph.byNumber.compactMap { $0 }.filter {
-          byNumber[$0.number] == nil && model.isKind($0.name, of: sourceEntity)
-            && model.entity($0.name)?.isAbstract == false
-        }.map(\.number))
+      map.gone = Set(graph.concrete(sourceEntity).map(\.number).filter { byNumber[$0] == nil })
     }
     return map
   }

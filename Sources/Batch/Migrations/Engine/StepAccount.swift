@@ -118,7 +118,9 @@ extension StepAccount {
     links += state.lost.filter { !known.contains($0.key) }.sorted { $0.key < $1.key }.map {
       Links(relationship: $0.key, cleared: $0.value)
     }
-    for index in links.indices where links[index].cleared > 0 && plan.asks(for: links[index].relationship) {
+    let model = plan.layout.model
+    for index in links.indices
+    where links[index].cleared > 0 && model.relationship(at: links[index].relationship)?.isOptional == false {
       links[index].isMissed = true
     }
     return links
@@ -196,14 +198,5 @@ extension StepAccount {
 extension StepAccount.Links {
   fileprivate var missing: String {
     isMissed == true ? ". The model requires one: Core Data refuses to save such objects until they have it" : ""
-  }
-}
-
-extension StepPlan {
-  /// Whether the new version requires an object in a relationship, given as `Entity.relationship`.
-  fileprivate func asks(for path: String) -> Bool {
-    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-    guard parts.count == 2 else { return false }
-    return layout.model.relationship(parts[1], of: parts[0])?.isOptional == false
   }
 }

@@ -34,8 +34,8 @@ struct AccountLines {
     }
   }
 
-  /// The account, without counts.
-  var account: VersionAccount {
+  /// The account, without counts; `splits` are ``splits``.
+  func account(_ splits: [Split]) -> VersionAccount {
     var account = VersionAccount(
       source: step.source.name, destination: step.destination.name,
       lines: step.source.entities.flatMap { entity in

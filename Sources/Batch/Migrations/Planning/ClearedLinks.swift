@@ -52,9 +52,8 @@ extension AccountLine {
 extension StoreLayout {
   /// The table and column that have the keys of a relationship, given as `Entity.name`; of a join table column 0.
   fileprivate func place(of path: String) -> (table: Int, column: Int)? {
-    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-    guard parts.count == 2 else { return nil }
-    switch storage(of: parts[1], entity: parts[0]) {
+    guard let path = PropertyPath(path) else { return nil }
+    switch storage(of: path.name, entity: path.entity) {
     case .ownKey(let table, let column, _, _)?, .inverseKey(let table, let column, _)?,
       .ownerKey(let table, let column, _)?:
       return (table, column)

@@ -28,19 +28,18 @@ extension VersionAccount {
       default: break
       }
     }
-    for shared in owners.values { account.share(shared) }
+    for shared in owners.values { account.share(shared, gone: gone) }
     if let next { account.clear(tally.cleared, from: binding.layout, to: next) }
     account.noteUnfit(binding)
     return account
   }
 
   /// Lets one of several lines about the same links count them: one whose links are carried, if there is one.
-  private mutating func share(_ indices: [Int]) {
+  private mutating func share(_ indices: [Int], gone: Set<String>) {
     guard let first = indices.first(where: { !lines[$0].isGone }) ?? indices.first else { return }
-    let goneEntities = Set(lines.filter { $0.kind == .entity && $0.isGone }.map(\.entity))
     for index in indices where index != first {
       let other = lines[index]
-      if other.isGone, !lines[first].isGone, !goneEntities.contains(other.entity), lines[first].narrowed != .lost {
+      if other.isGone, !lines[first].isGone, !gone.contains(other.entity), lines[first].narrowed != .lost {
         lines[first].narrowed = other.fate == .lost ? .lost : .dropped
       }
       lines[index].countedAs = lines[first].path

@@ -20,10 +20,7 @@ struct LinkFates {
   func targets(of line: AccountLine) -> (gone: Set<Int>, unfit: Set<Int>) {
     var found: (gone: Set<Int>, unfit: Set<Int>) = ([], [])
     guard let relationship = binding.layout.model.relationship(line.name ?? "", of: line.entity) else { return found }
-    let admitted = line.to.compactMap { path in
-      let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-      return parts.count == 2 ? next.relationship(parts[1], of: parts[0])?.destinationEntity : nil
-    }
+    let admitted = line.to.compactMap { next.relationship(at: $0)?.destinationEntity }
     for (name, number) in numbers(of: relationship.destinationEntity) {
       let heirs = heirs[name] ?? []
       if heirs.isEmpty {

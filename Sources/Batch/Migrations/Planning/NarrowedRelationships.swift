@@ -17,10 +17,7 @@ extension AccountLines {
 
   /// Whether a relationship led to objects that are carried, and that none of these relationships may lead to.
   func isNarrowed(_ relationship: RelationshipDescription, to paths: [String]) -> Bool {
-    let admitted = paths.compactMap { path in
-      let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
-      return parts.count == 2 ? step.destination.relationship(parts[1], of: parts[0])?.destinationEntity : nil
-    }
+    let admitted = paths.compactMap { step.destination.relationship(at: $0)?.destinationEntity }
     return step.source.entities.contains { entity in
       guard !entity.isAbstract, step.source.isKind(entity.name, of: relationship.destinationEntity),
         let heirs = takers[entity.name]?.filter({ !$0.isSkipped }), !heirs.isEmpty

@@ -3,12 +3,13 @@ import CoreDataModel
 extension MigrationStep {
   /// What becomes of everything in the step's source version, without counts, and which values change with their type.
   func lines() -> (account: VersionAccount, conversions: [AccountLines.Conversion]) {
-    let found = facts.value(ModelFacts.lines) { StepLines(AccountLines(self)) }
-    return (found.account, found.conversions)
+    (stepLines.account, stepLines.conversions)
   }
 
   /// Properties that some mappings of their entity carry, and others do not.
-  var splits: [AccountLines.Split] { facts.value(ModelFacts.lines) { StepLines(AccountLines(self)) }.splits }
+  var splits: [AccountLines.Split] { stepLines.splits }
+
+  private var stepLines: StepLines { facts.value(ModelFacts.lines) { StepLines(AccountLines(self)) } }
 }
 
 private struct StepLines: Sendable {
@@ -16,7 +17,10 @@ private struct StepLines: Sendable {
   let conversions: [AccountLines.Conversion]
   let splits: [AccountLines.Split]
 
-  init(_ lines: AccountLines) { (account, conversions, splits) = (lines.account, lines.conversions, lines.splits) }
+  init(_ lines: AccountLines) {
+    splits = lines.splits
+    (account, conversions) = (lines.account(splits), lines.conversions)
+  }
 }
 
 extension ModelFacts {

@@ -104,13 +104,8 @@ struct KeyMap {
 
     /// Z_ENT of those that have no target.
     func gone(_ targets: [Target?]) -> Set<Int> {
-      let model = graph.binding.layout.model
-      let known = graph.byNumber.compactMap { $0 }
-      guard let kind = known.first(where: { $0.number == number })?.name else { return [] }
-      return Set(
-        known.filter {
-          model.isKind($0.name, of: kind) && model.entity($0.name)?.isAbstract == false && targets[$0.number] == nil
-        }.map(\.number))
+      guard let kind = graph.byNumber[number]?.name else { return [] }
+      return Set(graph.concrete(kind).map(\.number).filter { targets[$0] == nil })
     }
   }
   /// Position of the column with the source's Z_ENT of the object; nil when all belong to one entity.

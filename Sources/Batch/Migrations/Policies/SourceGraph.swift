@@ -162,6 +162,14 @@ package final class SourceGraph {
     var isWithoutRowid = false
   }
 
+  /// Entities of a kind that have objects of their own.
+  func concrete(_ kind: String) -> [SourceEntity] {
+    let model = binding.layout.model
+    return byNumber.compactMap { $0 }.filter {
+      model.isKind($0.name, of: kind) && model.entity($0.name)?.isAbstract == false
+    }
+  }
+
   /// Where a row of ``pairScan(_:isOrdered:)`` holds the place of the owner among the objects that the other leads to.
   func inverseOrder(_ storage: RelationshipStorage) -> Int? {
     switch storage {
