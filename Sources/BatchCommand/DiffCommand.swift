@@ -62,13 +62,14 @@ private struct DifferenceDocument: Encodable {
   let difference: ModelDifference
   let account: VersionAccount?
 
-  private enum Key: String, CodingKey { case isInferable, changesVersionHashes, account }
+  private enum Key: String, CodingKey { case isInferable, changesVersionHashes, changesColumns, account }
 
   func encode(to encoder: any Encoder) throws {
     try difference.encode(to: encoder)
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(difference.isInferable, forKey: .isInferable)
     try container.encode(difference.changesVersionHashes, forKey: .changesVersionHashes)
+    try container.encode(difference.changesColumns, forKey: .changesColumns)
     try container.encodeIfPresent(account, forKey: .account)
   }
 }
@@ -83,7 +84,9 @@ private struct DifferenceText {
     let pair = "\(source) to \(destination): "
     guard !difference.entities.isEmpty || !difference.changes.isEmpty else { return [pair + "no difference"] }
     let verdict =
-      if !difference.changesVersionHashes {
+      if difference.changesColumns {
+        "the same version hashes, but their columns hold different attributes: to be migrated"
+      } else if !difference.changesVersionHashes {
         "the same version hashes, nothing to migrate"
       } else {
         difference.isInferable ? "can be inferred" : "needs a mapping model"

@@ -25,7 +25,7 @@ struct MappingInitCommand: ModelCommand {
   func run() throws {
     let library = try named.library()
     let (old, new) = (try ModelSide(source, library: library), try ModelSide(destination, library: library))
-    guard old.model.versionHashes != new.model.versionHashes else {
+    guard old.model.versionHashes != new.model.versionHashes || !old.model.hasColumns(of: new.model) else {
       throw BatchError(
         .refused, "\(old.model.name) and \(new.model.name) have the same version hashes: there is no step to map",
         hint: "What differs is in no store: see \(ProgramName.command(["diff", source, destination] + named.arguments))"

@@ -31,6 +31,12 @@ final class ProgressDisplay: Sendable {
   private struct State {
     var isDrawn = false
     var source: @Sendable () -> MigrationProgress?
+
+    /// Takes the line off a terminal.
+    mutating func erase() {
+      if isDrawn { Console.write("\r\u{1B}[K") }
+      isDrawn = false
+    }
   }
 
   private let mode: ProgressMode
@@ -78,13 +84,13 @@ final class ProgressDisplay: Sendable {
   }
 
   /// Writes a line above the one that is drawn.
-  func say(_ text: String) {
-    queue.sync {
-      state.withLock { state in
-        if state.isDrawn { Console.write("\r\u{1B}[K") }
-        state.isDrawn = false
-      }
-      Console.error(text)
+  func say(_ text: String) { above { Console.error(text) } }
+
+  /// Writes something where the line was drawn, which is drawn again below it.
+  func above(_ body: () throws -> Void) rethrows {
+    try queue.sync {
+      state.withLock { $0.erase() }
+      try body()
     }
   }
 
@@ -92,10 +98,7 @@ final class ProgressDisplay: Sendable {
   func end() {
     timer.cancel()
     queue.sync {}
-    state.withLock { state in
-      if state.isDrawn { Console.write("\r\u{1B}[K") }
-      state.isDrawn = false
-    }
+    state.withLock { $0.erase() }
   }
 }
 

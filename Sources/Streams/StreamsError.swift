@@ -38,6 +38,8 @@ public struct StreamsError: Error, Sendable, CustomStringConvertible {
   public var cell: Int?
   /// What a person can do about it.
   public var hint: String?
+  /// Of what is too large for the memory that it may have: both, in bytes.
+  public var shortage: (needed: Int, allowed: Int)?
 
   /// Makes an error.
   public init(
@@ -49,6 +51,17 @@ public struct StreamsError: Error, Sendable, CustomStringConvertible {
     self.page = page
     self.cell = cell
     self.hint = hint
+  }
+
+  /// Something that is too large for the memory that it may have.
+  static func tooLarge(
+    _ message: String, needed: Int, allowed: Int, path: String? = nil, page: UInt32? = nil, cell: Int? = nil
+  ) -> StreamsError {
+    var error = StreamsError(
+      .tooLarge, "\(message) takes \(needed) bytes, the memory budget allows \(allowed)", path: path, page: page,
+      cell: cell, hint: "Run again with a larger --memory")
+    error.shortage = (needed, allowed)
+    return error
   }
 
   /// One line: path, message, page and cell, and hint.

@@ -46,6 +46,21 @@ struct ImportLinkTests {
     }
   }
 
+  @Test("What is its own inverse may be said by either object: both have it then, unless the list of the other says no")
+  func ownInverse() throws {
+    let keepers = [Self.keeper(#""key":1,"#, #""friends":[2]"#), Self.keeper(#""key":2,"#)].joined(separator: "\n")
+    let store = folder.newPath("own") + ".sqlite"
+    let outcome = try imports.importing([imports.write("own.jsonl", keepers)], to: store)
+    #expect(outcome.code == 0, "\(outcome)")
+    let exported = try folder.run("godwit", ["export", store, "--to-many"]).output
+    for list in [#""friends":[2]"#, #""friends":[1]"#] { #expect(exported.contains(list), "\(exported)") }
+    let verified = try folder.run("godwit", ["verify", store])
+    #expect(verified.code == 0, "\(verified)")
+    let contradiction = keepers.replacing(#""relationships":{}"#, with: #""relationships":{"friends":[]}"#)
+    try imports.expectFault(
+      "both.jsonl", contradiction, ["line 1: friends leads to the object 2", "leave one of the sides out"])
+  }
+
   @Test("A link in CSV is named with the file of the object that has it")
   func tables() throws {
     let keepers = "@key,birthDate,animals\n1,0,7\n"

@@ -32,6 +32,27 @@ struct PlanAdviceTests {
     #expect(!(json.output + json.error).contains("godwit migrate"), "\(json)")
   }
 
+  @Test("What is lost where an entity becomes two is given up by the advised commands, and by nothing less")
+  func parts() throws {
+    let store = try shop.store()
+    let sold = """
+          filter: millis > 0
+        - name: Sold
+          from: Item
+          to: Shop
+          filter: millis <= 0 OR millis == nil
+          attributes: { name: $source.title }
+      """
+    let words = [store, "--mappings", try shop.mapping(sold)] + models
+    let line = try advised(shop.folder.run("godwit", ["plan"] + words))
+    #expect(line.contains(" --drop ") && line.contains(" Item.when") && !line.contains("Item.title"), "\(line)")
+    #expect(try shop.folder.paste(line).code == 0)
+    let migrate = try advised(shop.folder.run("godwit", ["migrate"] + words))
+    #expect(migrate.hasPrefix("godwit migrate \(store) ") && migrate.contains(" Item.when"), "\(migrate)")
+    let migrated = try shop.folder.paste(migrate)
+    #expect(migrated.code == 0 && migrated.output.contains("values of Item.when"), "\(migrated)")
+  }
+
   @Test("The way back is advised by plan as a plan")
   func back() throws {
     let store = try shop.store("Shop 2")

@@ -25,6 +25,13 @@ extension AttributeDescription {
       .map(\.path)
   }
 
+  /// Whether a value has one of the elements, whichever: an enumeration without raw values that must have one, and that
+  /// no default gives one.
+  package var needsAnyElement: Bool {
+    userInfo[Self.enumeration] != nil && type == .composite && !isOptional && !isTransient
+      && leaves.allSatisfy { $0.attribute.defaultValue == nil }
+  }
+
   private var isNamedByElement: Bool { elements.count == 1 && elements[0].name == name }
 
   private func leaves(at path: String) -> [(path: String, attribute: AttributeDescription)] {

@@ -20,6 +20,9 @@ extension AttributeDescription {
   /// The entry of user info that says where a default is written that sources compute: `File.swift:12`.
   package static let unreadDefault = "godwit.unread"
 
+  /// The entry of user info of an enumeration without raw values: a composite attribute with an element for each case.
+  package static let enumeration = "godwit.enumeration"
+
   /// The place of such a default.
   package var unreadDefault: String? { userInfo[Self.unreadDefault] }
 

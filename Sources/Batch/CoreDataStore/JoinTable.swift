@@ -4,7 +4,7 @@ public struct JoinTable: Sendable, Hashable {
   public let name: String
   /// The relationship that names the table.
   public let relationship: PropertyReference
-  /// Its inverse; equal to ``relationship`` when it is its own inverse.
+  /// Its inverse; equal to ``relationship`` when it is its own inverse: ``isOwnInverse``.
   public let inverse: PropertyReference
   /// Holds the Z_PK of the row that owns ``relationship``. It is named after the inverse, which points at that row.
   public let sourceColumn: String
@@ -24,10 +24,12 @@ public struct JoinTable: Sendable, Hashable {
     [firstColumn, secondColumn] + [sourceOrderColumn, destinationOrderColumn].compactMap { $0 }
   }
 
+  /// Whether one relationship is both sides. Each link has two rows then, one for either object.
+  public var isOwnInverse: Bool { relationship == inverse }
   /// The column that leads the primary key.
-  public var firstColumn: String { relationship == inverse ? destinationColumn : sourceColumn }
+  public var firstColumn: String { isOwnInverse ? destinationColumn : sourceColumn }
   /// The column that leads the table's second index.
-  public var secondColumn: String { relationship == inverse ? sourceColumn : destinationColumn }
+  public var secondColumn: String { isOwnInverse ? sourceColumn : destinationColumn }
 
   /// The text of its CREATE TABLE, in Core Data's spacing.
   public var sql: String {

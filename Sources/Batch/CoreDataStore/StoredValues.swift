@@ -61,7 +61,11 @@ extension AttributeType {
     }
     switch self {
     case .double, .decimal: return stored(.real(number))
-    case .float: return stored(.real(Double(Float(number))))
+    case .float:
+      let float = Float(number)
+      // As an integer that is out of range.
+      guard float.isFinite || !number.isFinite else { return nil }
+      return stored(.real(Double(float)))
     case .boolean: return .integer(number == 0 ? 0 : 1)
     case .integer16, .integer32, .integer64:
       guard let integer = Int64(exactly: number.rounded(.towardZero)), integerRange.contains(integer) else {

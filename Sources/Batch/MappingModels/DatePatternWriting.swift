@@ -1,16 +1,19 @@
 // Dates as texts: the other way of ``DatePattern``.
 
 extension DatePattern {
-  /// Years that are written; a date before or after them has no text.
-  private static let range = -62_000_000_000.0...220_000_000_000.0
+  /// Seconds whose microseconds can be counted.
+  private static let range = -1e12...1e12
+  /// Years that are written, in the pattern's zone.
+  private static let years = 1...9999
 
-  /// The text of seconds since 2001 in the pattern's zone, to the microsecond; nil for a date before the year 36 or
-  /// after 8900.
+  /// The text of seconds since 2001 in the pattern's zone, to the microsecond; nil for a date before the year 1 or after
+  /// 9999.
   public func string(_ seconds: Double) -> String? {
     guard Self.range.contains(seconds) else { return nil }
     let micros = Int64((seconds * 1_000_000).rounded()) + Int64(offset) * 1_000_000
     let (day, rest) = Self.floored(micros, 86_400_000_000)
     let date = Self.civil(Int(day) + DateFields.dayNumber(2001, month: 1, day: 1))
+    guard Self.years.contains(date.year) else { return nil }
     return parts.reduce(into: "") { text, part in
       switch part {
       case .text(let bytes): text += String(decoding: bytes, as: UTF8.self)

@@ -103,7 +103,9 @@ struct FacetList {
     add("isIndexedBySpotlight", old: old.isIndexedBySpotlight, new: new.isIndexedBySpotlight)
     add("isSyncable", old: old.isSyncable, new: new.isSyncable) { $0.map { "\($0)" } }
     add("renamingIdentifier", old: old.renamingIdentifier, new: new.renamingIdentifier)
-    let own = [AttributeDescription.evaluatedDefault, AttributeDescription.unreadDefault]
+    let own = [
+      AttributeDescription.evaluatedDefault, AttributeDescription.unreadDefault, AttributeDescription.enumeration,
+    ]
     let infos = [old, new].map { $0.userInfo.filter { !own.contains($0.key) } }
     addEntries("userInfo", old: infos[0], new: infos[1])
     addEntries("unknown", old: old.unknown, new: new.unknown)

@@ -58,10 +58,8 @@ package struct MappingCheck {
 
   /// What is looked for before any entity mapping has made it would never be found.
   private func tooEarly(_ rules: MappingRules, _ mapping: EntityMapping) -> [String] {
-    let targets = (rules.relationships + rules.objects.flatMap(\.relationships)).compactMap { relationship in
-      if case .found(let entity, _, _) = relationship.target.unconditional { entity } else { nil }
-    }
-    let wanted = Set(targets + rules.objects.filter { $0.kind == .find }.map(\.entity)).sorted()
+    let targets = (rules.relationships + rules.objects.flatMap(\.relationships)).compactMap(\.target.foundEntity)
+    let wanted = Set(targets + rules.objects.filter { $0.kind != .create }.map(\.entity)).sorted()
     guard let place = model.entityMappings.firstIndex(where: { $0.name == mapping.name }) else { return [] }
     return wanted.compactMap { entity in
       let makers = model.entityMappings.indices.filter { index in

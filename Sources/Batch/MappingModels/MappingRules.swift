@@ -111,6 +111,15 @@ public indirect enum RuleTarget: Sendable, Equatable {
 
   /// Why the objects are still to be decided; nil if they are not.
   package var undecided: String? { if case .undecided(let reason) = self { reason } else { nil } }
+  /// The entity of an object that is looked for by a value; nil for other targets.
+  package var foundEntity: String? {
+    switch self {
+    case .found(let entity, _, _): entity
+    case .when(_, let target), .one(let target, _): target.foundEntity
+    case .destination, .item, .related, .made, .undecided: nil
+    }
+  }
+
   /// The objects without the condition.
   package var unconditional: RuleTarget { if case .when(_, let target) = self { target } else { self } }
 }
@@ -119,13 +128,16 @@ public indirect enum RuleTarget: Sendable, Equatable {
 public struct MappingTable: Sendable, Equatable, CustomStringConvertible {
   /// The name in the mapping file.
   public let name: String
-  /// Values by key.
-  package let entries: [String: String]
+  /// Values by the bytes of the key: texts that only look alike are two.
+  private let entries: [[UInt8]: String]
   private let digest: [UInt8]
 
-  init(name: String, entries: [String: String], digest: [UInt8]) {
+  init(name: String, entries: [[UInt8]: String], digest: [UInt8]) {
     (self.name, self.entries, self.digest) = (name, entries, digest)
   }
+
+  /// The value of a key.
+  package subscript(_ key: String) -> String? { entries[Array(key.utf8)] }
 
   /// Name and digest of the file: what a plan's fingerprint holds of a table.
   public var description: String { "\(name) \(digest)" }

@@ -55,7 +55,8 @@ struct ModelComparison {
     return ModelDifference(
       source: source.name, destination: destination.name, changes: FacetList.changes(of: source, to: destination),
       entities: entities, obstacles: obstacles, isInferable: obstacles.isEmpty,
-      changesVersionHashes: entities.contains(where: \.changesVersionHash))
+      changesVersionHashes: entities.contains(where: \.changesVersionHash),
+      changesColumns: hashes.source == hashes.destination && !source.hasColumns(of: destination))
   }
 
   private var isOfSwiftData: Bool { source.isOfSwiftData || destination.isOfSwiftData }

@@ -17,6 +17,8 @@ public struct ModelDifference: Sendable, Equatable, Codable {
   public var isInferable: Bool
   /// Whether the versions differ for a store: an entity was added, was removed or got another version hash.
   public var changesVersionHashes: Bool
+  /// Whether columns hold other attributes under the same version hashes: a composite attribute has another name (A.6).
+  public var changesColumns: Bool
 }
 
 /// How a part of a model changed.

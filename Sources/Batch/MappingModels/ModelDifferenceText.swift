@@ -17,10 +17,11 @@ extension ModelDifference: CustomStringConvertible {
   }
 
   private var verdict: String {
-    guard changesVersionHashes else {
+    guard changesVersionHashes || changesColumns else {
       return entities.isEmpty && changes.isEmpty ? "no difference" : "the same version hashes, nothing to migrate"
     }
-    return isInferable ? "a mapping model can be inferred" : "no mapping model can be inferred"
+    let columns = changesColumns ? "the same version hashes, but their columns hold different attributes; " : ""
+    return columns + (isInferable ? "a mapping model can be inferred" : "no mapping model can be inferred")
   }
 }
 

@@ -47,6 +47,21 @@ public struct MemoryBudget: Sendable, Equatable {
   /// The largest row that is put together in memory, without its long values; and the largest of those that is looked
   /// into.
   public var rowLimit: Int { free / 8 }
+  /// Runs a body; says how much memory would do where something is too large for this one.
+  package func advising<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as StreamsError { throw advised(error) }
+  }
+
+  /// An error that says how much memory would do, if it is about something that is too large.
+  package func advised(_ error: StreamsError) -> StreamsError {
+    guard let (needed, allowed) = error.shortage, allowed > 0 else { return error }
+    // Every share grows with what is shared.
+    let wanted = (Double(needed) / Double(allowed) * Double(free)).rounded(.up) + Double(total - free)
+    var advised = error
+    advised.hint = "Run again with --memory \(Int(min(wanted, Double(1 << 40))) >> 20 + 1)M, or more"
+    return advised
+  }
+
   /// Texts and blobs of that many bytes and more go from file to file, page by page.
   package static let longValueBytes = 16 << 10
 }

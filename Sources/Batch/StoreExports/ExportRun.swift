@@ -73,13 +73,14 @@ struct ExportRun {
     let scan = Scan(
       try RowScan(
         snapshot: snapshot, root: root, isWithoutRowid: isWithoutRowid, rowLimit: options.memory.rowLimit))
-    let free = free
+    let (free, memory) = (free, options.memory)
     var (done, before) = (written, bytesRead)
     do {
       try Pipeline<Page, Void>.run(
         read: {
           let page = free.tryPop() ?? RowPage()
-          return try scan.scan.next(into: page) ? Page(rows: page, bytesRead: scan.scan.bytesRead) : nil
+          let isFound = try memory.advising { try scan.scan.next(into: page) }
+          return isFound ? Page(rows: page, bytesRead: scan.scan.bytesRead) : nil
         },
         transform: { [bytesRead] page in
           done += try writer.write(page.rows, limit: limit - done)

@@ -186,10 +186,13 @@ final class ImportLinks {
     case .inverseKey(_, let column, let orderColumn), .ownerKey(_, let column, let orderColumn):
       try spool.add(mirrored(column, orderColumn), to: table, target)
     case .join(let join, let ownerIsSource):
-      try spool.add(
-        .init(
-          source: ownerIsSource ? owner : target, destination: ownerIsSource ? target : owner, order: order,
-          isBySource: ownerIsSource, line: line), to: join)
+      // What is its own inverse has a row for each side.
+      for isBySource in plan.layout.joinTables[join].isOwnInverse ? [true, false] : [ownerIsSource] {
+        try spool.add(
+          .init(
+            source: isBySource ? owner : target, destination: isBySource ? target : owner, order: order,
+            isBySource: isBySource, line: line), to: join)
+      }
     }
   }
 }

@@ -29,7 +29,7 @@ struct SampleLinks {
     self.targetKeys = targetKeys
     self.targets = targets
     self.base = base
-    isOwnInverse = join.relationship == join.inverse
+    isOwnInverse = join.isOwnInverse
     cells = join.columns.map { column in
       if column == join.sourceColumn { return .source }
       if column == join.destinationColumn { return .target }

@@ -27,12 +27,17 @@ struct ContentsComparison {
     var page = ContentsPage(old: paths.old, new: paths.new)
     let text = ContentsText(paths.old, paths.new, json: json)
     var listed: UInt64 = 0
+    let display = ProgressDisplay(options.quiet ? .none : ProgressMode.auto.resolved(json: false))
+    defer { display.end() }
     let summary = try difference.run { change in
       page.add(change)
       guard listed < options.limit ?? .max else { return }
       listed += 1
-      try text.write(change)
+      try display.above { try text.write(change) }
+    } progress: { rows, fraction in
+      display.show(MigrationProgress(fraction: fraction, rows: rows, seconds: display.seconds))
     }
+    display.end()
     try text.end(summary, listed: listed)
     if let html = options.html { try page.write(to: html, summary) }
   }

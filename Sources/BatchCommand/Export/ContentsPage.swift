@@ -42,7 +42,7 @@ struct ContentsPage {
     let names = [old, new].map { HTML.escaped(URL(fileURLWithPath: $0).lastPathComponent) }
     let title = "\(names[0]) to \(names[1])"
     let total = summary.counts.values.reduce(0) { $0 + $1.differences }
-    let headline = total == 0 ? "no difference" : total.counted("difference")
+    let headline = total == 0 ? ContentsText.equal(summary) : total.counted("difference")
     let body = """
       <header class="\(total == 0 ? "done" : "stopped")"><p class="badge">\(headline)</p><h1>\(title)</h1>\
       <p class="advice">\(HTML.escaped(old))<br>\(HTML.escaped(new))</p></header>

@@ -35,7 +35,7 @@ final class ContentsText {
     guard json else {
       if listed < total { Console.print("  … and \(Console.count(total - listed)) more") }
       let lines =
-        (total == 0 ? ["no difference"] : []) + Self.summary(summary) + summary.notes.map { "note: \($0)" }
+        (total == 0 ? [Self.equal(summary)] : []) + Self.summary(summary) + summary.notes.map { "note: \($0)" }
       return Console.print(lines.joined(separator: "\n"))
     }
     let counts = try JSONOutput.line(summary.counts)
@@ -78,6 +78,11 @@ final class ContentsText {
     let values = change.values.filter { $0.old != $0.new }
     return [whole(change.values.filter { $0.old == $0.new })]
       + values.map { "    \($0.name): \(short($0.old ?? "")) -> \(short($0.new ?? ""))" }
+  }
+
+  /// What is said where nothing differs.
+  static func equal(_ summary: ContentsDifference.Summary) -> String {
+    summary.isPartial ? "no difference in what both states have" : "no difference"
   }
 
   static func summary(_ summary: ContentsDifference.Summary) -> [String] {

@@ -18,11 +18,9 @@ public final class LongValueReader: LongValues {
   /// - Throws: ``StreamsError``: `tooLarge` for one beyond the limit, `damagedDatabase`.
   public func bytes(of value: LongValue) throws -> [UInt8] {
     guard value.byteCount <= limit else {
-      throw StreamsError(
-        .tooLarge,
-        "a value takes \(value.byteCount) bytes, the memory budget allows \(limit) for one that is looked into",
-        path: snapshot.path, page: value.home.page, cell: Int(value.home.cell), hint: "Run again with a larger --memory"
-      )
+      throw StreamsError.tooLarge(
+        "a value that is looked into", needed: value.byteCount, allowed: limit, path: snapshot.path,
+        page: value.home.page, cell: Int(value.home.cell))
     }
     var cursor = try begin(value, rowid: 0)
     return try [UInt8](unsafeUninitializedCapacity: value.byteCount) { bytes, count in

@@ -50,10 +50,8 @@ final class OverflowReader {
   /// Refuses so many bytes of a cell that the memory budget cannot hold them, before anything is allocated for them.
   func checkSize(_ count: Int, of cell: TreePage.Cell, page: UInt32) throws {
     guard count > limit else { return }
-    throw StreamsError(
-      .tooLarge, "\(cell.name) takes \(count) bytes, the memory budget allows \(limit)", path: snapshot.path,
-      page: page,
-      cell: cell.index, hint: "Run again with a larger --memory")
+    throw StreamsError.tooLarge(
+      cell.name, needed: count, allowed: limit, path: snapshot.path, page: page, cell: cell.index)
   }
 }
 

@@ -71,9 +71,7 @@ public final class ExternalSorter: SortMember {
 
   private func extend(by needed: Int, for length: Int) throws {
     guard length <= largestKey else {
-      throw StreamsError(
-        .tooLarge, "an index key takes \(length) bytes, the memory budget allows \(largestKey)",
-        hint: "Run again with a larger --memory")
+      throw StreamsError.tooLarge("an index key", needed: length, allowed: largestKey)
     }
     if space == nil {
       let made = (

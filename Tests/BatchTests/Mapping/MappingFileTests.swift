@@ -201,7 +201,14 @@ struct MappingFileTests {
       Issue.record("no table")
       return
     }
-    #expect(read.entries == ["CI": "Côte d'Ivoire, \"CI\"", "TL": "two\nlines"])
+    #expect(read["CI"] == "Côte d'Ivoire, \"CI\"" && read["TL"] == "two\nlines" && read["ci"] == nil)
+    // Texts that look alike are two keys.
+    let alike = try MappingText.read(text, tables: ["t.csv": "name,x,code\none,1,\u{E9}\ntwo,2,e\u{301}\n"])
+    guard case .lookup(_, let two)? = alike.entityMappings[0].rules?.attributes[0].value else {
+      Issue.record("no table")
+      return
+    }
+    #expect(two["\u{E9}"] == "one" && two["e\u{301}"] == "two")
     #expect(MappingText.failure(text, tables: ["t.csv": "name,x\na,b"]).contains("no column code. It has name, x"))
     #expect(MappingText.failure(text, tables: ["t.csv": "name,code\na"]).contains("row 2 has 1 column instead of 2"))
     #expect(

@@ -205,7 +205,8 @@ struct ModelDifferenceTests {
     let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     #expect(
       object.keys.sorted() == [
-        "changes", "changesVersionHashes", "destination", "entities", "isInferable", "obstacles", "source",
+        "changes", "changesColumns", "changesVersionHashes", "destination", "entities", "isInferable", "obstacles",
+        "source",
       ])
     let entity = try #require((object["entities"] as? [[String: Any]])?.first)
     #expect(entity.keys.sorted() == ["changes", "changesVersionHash", "destination", "kind", "properties", "source"])

@@ -66,4 +66,57 @@ import Testing
     let plan = try folder.job().plan(folder.request(store))
     #expect(plan.isUpToDate && plan.notes.contains { $0.hasPrefix("V1, V2 have the same version hashes") })
   }
+
+  @Test(
+    "On the way to a later version the values of the store's own columns are read, whichever of the versions it has")
+  func passed() throws {
+    var last = Self.version("V3", [("b", nil), ("c", "a")])
+    last.entities[0].attributes.append(MigrationModels.attribute("more"))
+    for fuses in [true, false] {
+      let folder = try MigrationFolder(Self.versions + [last])
+      let store = try store(folder)
+      var request = folder.request(store)
+      request.fuses = fuses
+      let plan = try folder.job().plan(request)
+      #expect(plan.sourceVersion.name == "V1" && plan.path.map(\.destination.name) == ["V2", "V3"])
+      _ = try folder.migrate(request)
+      let (b, c) = (try column("b", last), try column("c", last))
+      let rows = try MigrationFolder.rows(store, "SELECT \(b), \(c) FROM ZITEM")
+      #expect(rows == [#"string("b")|string("a")"#], "\(rows)")
+    }
+  }
+
+  /// V2 renames, V3 forgets the old name, which hashes do not tell, and V4 has something new under it.
+  private static let forgotten = [
+    ManagedObjectModel(name: "V1", entities: [MigrationModels.entity("Item", [MigrationModels.attribute("price")])]),
+    ManagedObjectModel(
+      name: "V2", entities: [MigrationModels.entity("Item", [MigrationModels.attribute("net", id: "price")])]),
+    ManagedObjectModel(name: "V3", entities: [MigrationModels.entity("Item", [MigrationModels.attribute("net")])]),
+    ManagedObjectModel(
+      name: "V4",
+      entities: [
+        MigrationModels.entity("Item", [MigrationModels.attribute("net"), MigrationModels.attribute("price")])
+      ]),
+  ]
+
+  @Test("Of equal versions that a person lists, the last one says what the next step renames")
+  func listed() throws {
+    #expect(Self.forgotten[1].versionHashes == Self.forgotten[2].versionHashes)
+    for (version, lists) in [("V1", [["V1", "V2", "V3", "V4"]]), ("V2", [["V3", "V4"], ["V2", "V3", "V4"]])] {
+      for list in [nil] + lists.map(Optional.some) {
+        let folder = try MigrationFolder(Self.forgotten)
+        let store = try folder.sample(version, rows: 1, seed: 1)
+        let column = version == "V1" ? "ZPRICE" : "ZNET"
+        try MigrationFolder.execute(store, "UPDATE ZITEM SET \(column) = 'mine'")
+        var request = folder.request(store)
+        if let list { request.order = .list(list) }
+        let plan = try folder.job().plan(request)
+        #expect(
+          plan.path.last?.source.name == "V3" && plan.path.last?.destination.name == "V4", "\(version) \(list ?? [])")
+        _ = try folder.migrate(request)
+        let rows = try MigrationFolder.rows(store, "SELECT ZNET, ZPRICE FROM ZITEM")
+        #expect(rows == [#"string("mine")|null"#], "\(version) \(list ?? []): \(rows)")
+      }
+    }
+  }
 }

@@ -118,4 +118,25 @@ struct SplitLossTests {
         && videos.contains("\(error.message.firstMatch(of: /([0-9]+) values of Media.width/)?.1 ?? "-")"), "\(error)")
     #expect(try MigrationFolder.bytes(store) == before)
   }
+
+  @Test("Objects of a to-many without inverse are counted where they become what it does not take")
+  func withoutInverse() throws {
+    var media = Self.media
+    media[1].relationships.append(StoreModels.link("picks", "Media", nil, many: true))
+    var parts = Self.parts
+    parts[2].relationships.append(StoreModels.link("picks", "Photo", nil, many: true))
+    let rows = (1...6).map { key in
+      ("Media", "Z_PK, ZNAME, ZKIND, Z2PICKS", "\(key), 'm', \(2 - key % 2), \(key < 5 ? "1" : "NULL")")
+    }
+    let store = try RuleStore(media, parts, [("Owner", "Z_PK, ZNAME", "1, 'o'")] + rows)
+    let error = try Self.error(store, Self.split)
+    #expect(error.code == .refused && error.message.contains("2 links of Owner.picks"), "\(error)")
+    var request = try store.request(Self.split)
+    request.consent = LossConsent(dropped: ["Owner.picks"])
+    let plan = try store.folder.job().plan(request, for: .plan)
+    let report = try store.folder.migrate(request)
+    let account = try #require(report.accounts.first?.versions.first)
+    #expect(plan.accounts.first?.balance == account.balance && account.balance?.contains("2 cleared") == true)
+    #expect(report.notes.contains { $0.contains("2 links of Owner.picks") }, "\(report.notes)")
+  }
 }

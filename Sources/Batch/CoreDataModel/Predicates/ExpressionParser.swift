@@ -100,6 +100,11 @@ extension PredicateParser {
       guard parts.count >= 2, case .constant(.text(let name)) = parts[1] else {
         throw ExpressionDamage("has a function without name")
       }
+      if parts.count == 3, ["valueForKey:", "valueForKeyPath:"].contains(name),
+        case .constant(.text(let path)) = parts[2]
+      {
+        return .path(parts[0], name == "valueForKey:" ? [path] : try Self.path(path[...]))
+      }
       return .function(operand: parts[0], name: name, arguments: Array(parts[2...]))
     default: return try named(word, list(until: ")", depth: depth))
     }

@@ -76,7 +76,7 @@ extension MappingFileWriter {
       // A mapping copies what is missing as well; only an inferred step puts the default value in its place.
       guard let new = destination.attributes(of: to).first(where: { $0.name == property.name }),
         Inference.needsValues(new, from: before) || property.valueForNull != nil,
-        new.type != .composite || new.unreadDefault != nil || !new.neededElements.isEmpty
+        new.type != .composite || new.unreadDefault != nil || !new.neededElements.isEmpty || new.needsAnyElement
       else { return nil }
       let place = "\(to).\(property.name)"
       if before != nil {

@@ -21,13 +21,13 @@ enum TableReader {
       }
       return found
     }
-    var entries: [String: String] = [:]
+    var entries: [[UInt8]: String] = [:]
     for (index, row) in rows.enumerated() where row != [""] {
       guard row.count == headings.count else {
         throw BatchError(
           .badMapping, "row \(index + 2) has \(row.count.counted("column")) instead of \(headings.count)", path: path)
       }
-      guard entries.updateValue(row[columns[1]], forKey: row[columns[0]]) == nil else {
+      guard entries.updateValue(row[columns[1]], forKey: Array(row[columns[0]].utf8)) == nil else {
         throw BatchError(.badMapping, "row \(index + 2) has a key that another row has", path: path)
       }
     }

@@ -26,7 +26,7 @@ package struct LockComparison: Sendable {
         if !checksums.contains(locked.checksum) { missing.append(locked.name) }
         continue
       }
-      guard now.versionChecksum != locked.checksum else { continue }
+      guard now.versionChecksum != locked.checksum || !now.hasColumns(of: locked.model) else { continue }
       changed.append(
         Change(
           version: locked.name, edits: ModelEdit.list(from: locked.model, to: now),

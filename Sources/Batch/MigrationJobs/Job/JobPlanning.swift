@@ -149,7 +149,8 @@ extension MigrationJob {
     var planner = MigrationPlanner(
       library: library, mappings: mappings.flatMap(\.models), policies: policies, order: request.order,
       fuses: request.makesOnePass, parts: request.parts, inference: request.inference,
-      fromTables: request.fromTables)
+      fromTables: request.fromTables,
+      now: request.moment ?? Date().timeIntervalSinceReferenceDate.rounded())
     planner.unread = request.unread
     return planner
   }

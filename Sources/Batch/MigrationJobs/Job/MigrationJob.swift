@@ -25,6 +25,8 @@ public struct MigrationJob: Sendable {
     public var target: MigrationTarget
     /// Which version follows which.
     public var order = VersionOrder.names
+    /// The moment of the migration, in seconds since 2001; nil for the present.
+    package var moment: Double?
     /// What becomes of history and CloudKit's tables.
     public var extras = ExtrasOptions()
     /// Which rules of the model new objects of steps with mapping models must keep.

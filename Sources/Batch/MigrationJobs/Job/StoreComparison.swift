@@ -127,6 +127,7 @@ extension MigrationJob {
     var request = request
     (request.output, request.verification, request.rejects) = (copy, .none, nil)
     request.consent = LossConsent(all: true)
+    request.moment = try moment(of: store, request)
     // A source that has the version already is made again as it is.
     if try plan(request, countsRows: false).plan.isUpToDate { request.target = .identity }
     let hasRejects = (try? report(store))?.rejects != nil
@@ -139,6 +140,13 @@ extension MigrationJob {
     }
     request.rejects = RejectLimit(.count(.max))
     return try migrate(request, monitor).accounts
+  }
+
+  /// The moment of the first migration, which defaults may have.
+  private func moment(of store: String, _ request: Request) throws -> Double? {
+    let reader = try StoreReader(path: store, fileSystem: LocalFileSystem(), locking: .none)
+    defer { reader.close() }
+    return try ModelLibrary(paths: request.models).moment(of: reader)
   }
 
   private static func joins(_ store: String, _ model: ManagedObjectModel) throws -> [StoreBinding.Join] {

@@ -3,20 +3,36 @@ import CoreDataModel
 import Streams
 
 extension AttributeType {
-  /// What to write in a mapping file so that an attribute of this type gets the values of another one.
-  func advice(for attribute: String, from name: String) -> String {
-    let word: String
-    switch self {
-    case .string: word = "text"
-    case .integer16, .integer32, .integer64: word = "integer"
-    case .double, .float, .decimal: word = "double"
-    case .boolean, .uuid, .uri: word = "\(self)"
-    case .date: return "In a mapping file: \(attribute): { date: $source.\(name), format: … }"
-    case .undefined, .binaryData, .transformable, .objectID, .composite:
-      return "No rule makes \(self) of it: set \(attribute) in a policy, or leave it out with \(attribute): null"
+  /// What to write in a mapping file so that an attribute of this type gets the values of one of another type.
+  func advice(for attribute: String, from name: String, of source: AttributeType) -> String {
+    guard let form = form("$source.\(name)", of: source) else {
+      return "No rule makes \(self) of \(source): set \(attribute) in a policy, give it another value, or leave it out "
+        + "with \(attribute): null"
     }
-    return "In a mapping file: \(attribute): { cast: $source.\(name), to: \(word) }"
+    return "In a mapping file: \(attribute): \(form)"
   }
+
+  /// A rule's value that this type may take; nil where no form makes one of the other type.
+  private func form(_ text: String, of source: AttributeType) -> String? {
+    switch (self, source) {
+    case (.string, .date): "{ text: \(text), format: yyyy-MM-dd }"
+    case (.string, _) where source.isLegible: "{ cast: \(text), to: text }"
+    case (.integer16, _) where source.isCounted, (.integer32, _) where source.isCounted,
+      (.integer64, _) where source.isCounted:
+      "{ cast: \(text), to: integer }"
+    case (.double, _) where source.isCounted, (.float, _) where source.isCounted, (.decimal, _) where source.isCounted:
+      "{ cast: \(text), to: double }"
+    case (.boolean, _) where source.isCounted, (.uuid, .string), (.uuid, .binaryData), (.uri, .string):
+      "{ cast: \(text), to: \(self) }"
+    case (.date, .string): "{ date: \(text), format: yyyy-MM-dd }"
+    default: nil
+    }
+  }
+
+  /// Whether values can be read as texts.
+  private var isLegible: Bool { isCounted || self == .uuid || self == .uri }
+  /// Whether values are numbers, or texts that may be.
+  private var isCounted: Bool { isNumeric || self == .string || self == .date }
 
   /// How a mapping file writes a constant of this type, if it is no number and no text.
   func constantAdvice(_ value: Value) -> String {

@@ -51,8 +51,8 @@ package struct FilterCount {
       let links = LeftOutLinks(keys: keys, binding: binding, snapshot: snapshot, fates: fates(of: account))
       counted = try links.count(account)
     }
-    for index in counted.lines.indices where [.attribute, .relationship].contains(counted.lines[index].kind) {
-      guard let count = lost[counted.lines[index].path] else { continue }
+    for index in counted.lines.indices where counted.lines[index].countedAs == nil {
+      guard let path = counted.lines[index].lossPath(in: binding.layout.model), let count = lost[path] else { continue }
       counted.lines[index].cleared = (counted.lines[index].cleared ?? 0) &+ count
     }
     counted.noteUnfit(binding)

@@ -12,7 +12,7 @@ struct LinkPlanner {
     for (index, join) in drafts.layout.joinTables.enumerated() {
       // Both sides have the same pairs; the side that names the table comes first.
       let own = try links(index, join.relationship, ownerIsSource: true)
-      let isAnswered = !own.isEmpty || join.relationship == join.inverse
+      let isAnswered = !own.isEmpty || join.isOwnInverse
       if !isAnswered { units += try links(index, join.inverse, ownerIsSource: false) } else { units += own }
     }
     return units

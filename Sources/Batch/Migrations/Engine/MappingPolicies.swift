@@ -16,9 +16,11 @@ extension MappingCompiler {
   /// Rules find their names once, not with every row; what follows from a row alone becomes a column.
   func policy(_ draft: MappingDraft, _ columns: inout [ColumnSource]) throws -> (any EntityMigrationPolicy)? {
     guard let rules = draft.policy as? RulePolicy else { return draft.policy }
+    try drafts.requireOrder(draft)
     let compiler = RuleCompiler(
       mapping: draft.mapping, source: draft.source, destination: draft.destination, graph: drafts.graph,
-      entities: drafts.entities, now: now, seed: seed, drafts: drafts.drafts, places: [draft.place])
+      entities: drafts.entities, now: now, seed: seed, drafts: drafts.drafts, places: [draft.place],
+      late: drafts.lateRules(of: draft))
     let (policy, plain) = try rules.compiled(compiler).withoutPlain()
     for rule in plain {
       columns[rule.stored.position] = .rule(PlainRule(attribute: rule, entity: draft.source, graph: drafts.graph))

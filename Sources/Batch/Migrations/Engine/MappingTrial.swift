@@ -152,7 +152,7 @@ private struct RequiredValues {
   private func missing(in entity: String, setting rules: [RuleAttribute], _ hasSource: (String) -> Bool) -> [String] {
     let set = Set(rules.filter { $0.value != .expression(.constant(.null)) }.map(\.name))
     return step.destination.attributes(of: entity).filter { attribute in
-      let elements = attribute.neededElements
+      let elements = attribute.needsAnyElement ? attribute.leaves.map(\.path) : attribute.neededElements
       let needs = attribute.type == .composite ? !elements.isEmpty : Inference.needsValues(attribute, from: nil)
       return !attribute.isOptional && needs && attribute.derivationExpression == nil
         && !([attribute.name] + elements).contains { set.contains($0) || hasSource($0) }

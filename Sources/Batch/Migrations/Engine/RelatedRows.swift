@@ -17,7 +17,9 @@ extension RowTransformer {
       else {
         continue
       }
-      if !plan.late[index].isEmpty { _ = try decode(page, index: rowIndex, pass: pass) }
+      if !plan.late[index].isEmpty || mapping.ownRules?.late.isEmpty == false {
+        _ = try decode(page, index: rowIndex, pass: pass)
+      }
       try naming(mapping, key: key) {
         try relate(mapping, plan.late[index], key: key)
         if let calls {
@@ -31,11 +33,13 @@ extension RowTransformer {
     }
   }
 
-  /// Fills to-many relationships by expressions, before a policy adds to them.
+  /// Fills relationships by expressions and rules, before a policy adds to them.
   private func relate(_ mapping: CompiledMapping, _ late: [PropertyExpression], key: Int64) throws {
-    guard !late.isEmpty else { return }
+    let rules = mapping.ownRules.flatMap { $0.late.isEmpty ? nil : $0 }
+    guard !late.isEmpty || rules != nil else { return }
     let destination = manager.reference(to: mapping.destination, key: key &+ mapping.offset)
     try manager.withSource(for: mapping, key: key) { source in
+      try rules?.relate(source, object: destination, manager: manager)
       var scope = ExpressionScope(source: source)
       (scope.destination, scope.policy, scope.manager) = (destination, mapping.policy?.policy, manager)
       for expression in late {

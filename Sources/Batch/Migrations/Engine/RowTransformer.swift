@@ -88,6 +88,7 @@ final class RowTransformer {
       named.key = error.key ?? key
       throw named
     } catch let error as StreamsError where error.code == .tooLarge {
+      let error = plan.graph.budget.advised(error)
       throw BatchError(
         .refused, error.message, hint: error.hint, path: error.path, entity: mapping.source.name, key: key)
     } catch let error as StreamsError {

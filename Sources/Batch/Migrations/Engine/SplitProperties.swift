@@ -18,12 +18,25 @@ struct SplitProperties {
   init(_ plan: StepPlan) {
     for split in plan.step.splits {
       guard let entity = plan.graph.entities[split.entity],
-        let position = split.isAttribute
-          ? entity.attributes[split.name]?.position : entity.relationships[split.name]?.keyPosition
+        let position = Self.position(of: split, in: entity, plan.binding)
       else { continue }
       let carriers = plan.mappingsByEntity[entity.number].filter { split.carriers.contains(plan.mappings[$0].mapping) }
       properties[entity.number, default: []].append(
         Property(path: split.path, position: position, carriers: Set(carriers)))
+    }
+  }
+
+  private static func position(
+    of split: AccountLines.Split, in entity: SourceEntity, _ binding: StoreBinding
+  ) -> Int? {
+    switch split.place {
+    case .attribute: return entity.attributes[split.name]?.position
+    case .relationship: return entity.relationships[split.name]?.keyPosition
+    case .owner(let owner):
+      guard case .ownerKey(let table, let column, _)? = binding.layout.storage(of: split.name, entity: owner) else {
+        return nil
+      }
+      return binding.tables[table].positions[column]
     }
   }
 

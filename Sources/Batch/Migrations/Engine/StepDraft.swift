@@ -122,6 +122,15 @@ struct StepDraft {
     for table in base.indices { keys.firstNewKeys[table] = base[table] + 1 }
   }
 
+  /// An entity mapping that makes objects of an entity together with those of another one, in the order of their rows'
+  /// keys, or later; nil if all are there before.
+  func maker(of entity: String, beside draft: MappingDraft) -> MappingDraft? {
+    guard let scan = scans.firstIndex(where: { $0.mappings.contains(draft.place) }) else { return nil }
+    return scans[scan...].lazy.flatMap(\.mappings).map { drafts[$0] }.first {
+      layout.model.isKind($0.destination.name, of: entity)
+    }
+  }
+
   /// The step's units: all creations, then all relationships, then all validations (E.3).
   func units(links: [LinkUnit], late: [[PropertyExpression]]) -> [StepUnit] {
     let withPolicy = drafts.indices.filter { drafts[$0].policy != nil }
@@ -133,7 +142,9 @@ struct StepDraft {
     }
     units += links.map { .links($0) }
     for index in drafts.indices {
-      if drafts[index].policy?.createsRelationships == true || !late[index].isEmpty {
+      if drafts[index].policy?.createsRelationships == true || !late[index].isEmpty
+        || !lateRules(of: drafts[index]).isEmpty
+      {
         units.append(.relationships(table: drafts[index].source.table, mapping: index))
       }
       if drafts[index].policy != nil { units.append(.endRelationships(mapping: index)) }

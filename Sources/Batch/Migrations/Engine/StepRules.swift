@@ -14,7 +14,10 @@ struct StepRules {
   init(_ drafts: StepDraft, _ mode: ValidationMode) {
     (self.drafts, self.mode) = (drafts, mode)
     setFromOutside = Set(
-      drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) })
+      drafts.drafts.flatMap { Self.computed($0) }.compactMap { Self.inverse($0, drafts.layout.model) }
+        + drafts.drafts.flatMap { draft in
+          drafts.lateRules(of: draft).map { PropertyReference(entity: draft.destination.name, name: $0) }
+        })
   }
 
   /// By Z_ENT; nil if nothing is demanded. An inferred step asks for the values alone that it makes required: of a

@@ -82,12 +82,12 @@ package final class StepRunner {
     lookups.onPass = progress.passes
     var collected: IndexEntries?
     do {
-      if phase == .units { collected = try runUnits() }
+      if phase == .units { collected = try job.files.budget.advising(runUnits) }
     } catch {
       cancelCollector()
       throw error
     }
-    return try ending(collected: collected).run()
+    return try job.files.budget.advising { try ending(collected: collected).run() }
   }
 
   /// Hands the state on to what follows when all rows were read.

@@ -30,6 +30,7 @@ extension StepState {
     Self.encode(repeated, into: &writer)
     writer.writeArray(tallies) { $1.encode(into: &$0) }
     for tally in tallies { tally.encodeRest(into: &writer) }
+    for tally in tallies { tally.encodeLost(into: &writer) }
   }
 
   /// Reads what ``encode(into:)`` wrote and checks it against the plan.
@@ -61,6 +62,7 @@ extension StepState {
     repeated = try Self.counts(from: &reader)
     tallies = try reader.readArray { try ContentTally(from: &$0) }
     if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readRest(from: &reader) } }
+    if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readLost(from: &reader) } }
     guard fits(plan) else { throw reader.damaged("the step's state") }
   }
 

@@ -23,7 +23,7 @@ extension MappingCompiler {
     return BatchError(
       .badMapping, "\(name) changes from \(source) to \(target), which needs a value expression or a policy",
       hint: target == .date && source.isNumeric
-        ? Measure.hint : target.advice(for: name, from: property.copiedAttribute ?? name),
+        ? Measure.hint : target.advice(for: name, from: property.copiedAttribute ?? name, of: source),
       entity: draft.destination.name)
   }
 }

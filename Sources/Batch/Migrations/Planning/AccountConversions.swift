@@ -39,6 +39,17 @@ extension AccountLines {
     return (name, "\(entity).\(name)", [type] + property.passedTypes + [found])
   }
 
+  /// Whether inference keeps a composite attribute, and none of its values: an enumeration that became another one.
+  func isEmptied(_ attribute: AttributeDescription, _ taken: [EntityMapping]) -> Bool {
+    guard step.isInferred, attribute.type == .composite else { return false }
+    return taken.contains { mapping in
+      guard let new = step.destination.attribute(attribute.name, of: mapping.destinationEntity ?? "") else {
+        return false
+      }
+      return new.type == .composite && !new.leaves.contains { new.origin(of: $0.path, in: attribute) != nil }
+    }
+  }
+
   /// What of a destination attribute takes a source attribute's element over; nil for nothing.
   private func element(
     of name: String, _ entity: String, taking path: String, of read: String, _ source: String

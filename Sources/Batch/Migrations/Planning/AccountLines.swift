@@ -42,8 +42,7 @@ struct AccountLines {
         [line(entity)] + properties(entity) + indexes(entity)
       })
     let split = Set(splits.map(\.path))
-    for index in account.lines.indices
-    where split.contains(account.lines[index].path) && [.attribute, .relationship].contains(account.lines[index].kind) {
+    for index in account.lines.indices where split.contains(account.lines[index].lossPath(in: step.source) ?? "") {
       account.lines[index].narrowed = .lost
     }
     return account
@@ -123,6 +122,9 @@ struct AccountLines {
     }
     if !targets.isEmpty {
       return AccountLine(.attribute, entity: entity, name: path, fate: .converted, to: to, by: names(taken))
+    }
+    guard !isEmptied(attribute, taken) else {
+      return AccountLine(.attribute, entity: entity, name: path, fate: .lost, by: names(taken))
     }
     return AccountLine(
       .attribute, entity: entity, name: path,

@@ -49,7 +49,9 @@ struct ConstraintCheck {
       switch value {
       case .constant(let constant): .constant(constant)
       case .source(let attribute, let types, let null):
-        entity.attributes[attribute].map { .column($0.position, types: types, null: null) }
+        (entity.attributes[attribute]?.position ?? entity.relationships[attribute]?.keyPosition).map {
+          .column($0, types: types, null: null)
+        }
       case .computed: nil
       }
     }

@@ -49,10 +49,7 @@ struct GoneTarget {
 struct ContentTally: Equatable {
   /// All objects.
   private(set) var rows = RowCounts()
-  /// Behind the path of a property whose values some mappings of its entity do not carry.
-  private static let lostMark = " lost"
-  /// By `Entity.attribute`: converted values that are not the same number after it; with a mark behind it those that no
-  /// mapping took which carries them.
+  /// By `Entity.attribute`: converted values that are not the same number after it.
   private(set) var changed: [String: UInt64] = [:]
   /// By join table, in the layout's order: links.
   private(set) var links: [Int: UInt64] = [:]
@@ -64,19 +61,16 @@ struct ContentTally: Equatable {
   /// Keys and links of carried objects that lead to an object which is not, by their places in the next version.
   private(set) var cleared: [KeyPlace: UInt64] = [:]
 
+  /// By ``AccountLines/Split/path``: values and keys of objects that no mapping took which carries them.
+  private(set) var lost: [String: UInt64] = [:]
+
   init() {}
 
   mutating func add(_ number: Int, _ found: UnsafeBufferPointer<UInt64>) { rows.add(number, found) }
 
   mutating func add(changed: [String: UInt64]) { self.changed.merge(changed, uniquingKeysWith: &+) }
 
-  /// Adds values and keys of objects that no mapping took which carries them, by `Entity.property`.
-  mutating func add(lost: [String: UInt64]) {
-    for (path, count) in lost { changed[path + Self.lostMark, default: 0] &+= count }
-  }
-
-  /// Such values, or keys; nil for none.
-  func lost(_ path: String) -> UInt64? { changed[path + Self.lostMark] }
+  mutating func add(lost: [String: UInt64]) { self.lost.merge(lost, uniquingKeysWith: &+) }
 
   mutating func add(leftOut number: Int, _ found: UnsafeBufferPointer<UInt64>) { leftOut.add(number, found) }
 
@@ -91,6 +85,7 @@ struct ContentTally: Equatable {
   mutating func add(_ other: ContentTally) {
     rows.add(other.rows)
     add(changed: other.changed)
+    add(lost: other.lost)
     leftOut.add(other.leftOut)
     rejected.add(other.rejected)
     links.merge(other.links, uniquingKeysWith: &+)
@@ -100,10 +95,7 @@ struct ContentTally: Equatable {
 
   func encode(into writer: inout ByteWriter) {
     rows.encode(into: &writer)
-    writer.writeArray(changed.sorted { $0.key < $1.key }) {
-      $0.writeString($1.key)
-      $0.writeUInt64($1.value)
-    }
+    Self.encode(changed, into: &writer)
     let untaken = leftOut.byNumber.merging(rejected.byNumber, uniquingKeysWith: &+)
     for counts in [untaken, links] { Self.encode(counts, into: &writer) }
   }
@@ -121,6 +113,16 @@ struct ContentTally: Equatable {
     }
   }
 
+  /// What nobody carries, which states of earlier versions lack, too.
+  func encodeLost(into writer: inout ByteWriter) { Self.encode(lost, into: &writer) }
+
+  private static func encode(_ counts: [String: UInt64], into writer: inout ByteWriter) {
+    writer.writeArray(counts.sorted { $0.key < $1.key }) {
+      $0.writeString($1.key)
+      $0.writeUInt64($1.value)
+    }
+  }
+
   private static func encode(_ counts: [Int: UInt64], into writer: inout ByteWriter) {
     writer.writeArray(counts.sorted { $0.key < $1.key }) {
       $0.writeInt($1.key)
@@ -130,7 +132,7 @@ struct ContentTally: Equatable {
 
   init(from reader: inout ByteReader) throws {
     rows = try RowCounts(from: &reader)
-    changed = Dictionary(try reader.readArray { (try $0.readString(), try $0.readUInt64()) }) { $1 }
+    changed = try Self.counts(from: &reader)
     leftOut = RowCounts(objects: try Self.counts(from: &reader))
     links = try Self.counts(from: &reader)
   }
@@ -143,6 +145,13 @@ struct ContentTally: Equatable {
       (KeyPlace(table: try $0.readInt(), column: try $0.readInt(), number: try $0.readInt()), try $0.readUInt64())
     }
     cleared = Dictionary(found) { $1 }
+  }
+
+  /// Reads what ``encodeLost(into:)`` wrote.
+  mutating func readLost(from reader: inout ByteReader) throws { lost = try Self.counts(from: &reader) }
+
+  private static func counts(from reader: inout ByteReader) throws -> [String: UInt64] {
+    Dictionary(try reader.readArray { (try $0.readString(), try $0.readUInt64()) }) { $1 }
   }
 
   private static func counts(from reader: inout ByteReader) throws -> [Int: UInt64] {

@@ -70,7 +70,7 @@ extension VersionAccount {
       let position = entity.attributes[line.name ?? ""]?.position
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
       line.changed = tally.changed[line.path]
-      line.cleared = tally.lost(line.path)
+      line.cleared = tally.lost[line.path]
     case .index, .constraint, .trigger: break
     case .relationship:
       guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
@@ -87,7 +87,7 @@ extension VersionAccount {
     case .ownKey:
       let position = entity.relationships[line.name ?? ""]?.keyPosition
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
-      line.cleared = tally.lost(line.path)
+      line.cleared = tally.lost[line.path]
     // Which of several entities an owner in another table is of, its key does not show: one line counts all.
     case .ownerKey(let table, let column, _):
       let (position, targets) = (binding.tables[table].positions[column], fates.targets(of: line))
@@ -102,7 +102,8 @@ extension VersionAccount {
       line.leftOut = (sum(gone, in: tally.rows) + sum(kept, in: tally.leftOut)).nilIfZero
       line.rejected = sum(kept, in: tally.rejected).nilIfZero
       let untaken = sum(unfit, in: tally.leftOut) + sum(unfit, in: tally.rejected)
-      line.cleared = (sum(unfit, in: tally.rows) - min(sum(unfit, in: tally.rows), untaken)).nilIfZero
+      let narrowed = sum(unfit, in: tally.rows) - min(sum(unfit, in: tally.rows), untaken)
+      line.cleared = (narrowed + (line.lossPath(in: binding.layout.model).flatMap { tally.lost[$0] } ?? 0)).nilIfZero
     case .join(let table, _):
       let count = tally.links[table] ?? 0
       line.count = count

@@ -1,6 +1,12 @@
 import CoreDataModel
+import CoreDataStore
 import MappingModels
 import Streams
+
+extension ModelLibrary {
+  /// The moment of the migration that made a store, if it is known from a default `Date()` of its model.
+  package func moment(of reader: StoreReader) -> Double? { EvaluatedDefaults.moment(of: reader, in: self) }
+}
 
 /// Defaults that SwiftData evaluates once when it builds a schema, `UUID()` and `Date()`: all objects of a migration get
 /// the same value. So they do here, another one in each store.
@@ -19,6 +25,19 @@ struct EvaluatedDefaults {
       return bundle
     }
     return ModelLibrary(bundles: bundles, hashes: library.hashes)
+  }
+
+  /// The moment of the migration that made a store, where its own model has it as such a default; nil where none has.
+  static func moment(of reader: StoreReader, in library: ModelLibrary) -> Double? {
+    guard library.hasEvaluatedDefaults, let declared = library.model(matching: reader.metadata.versionHashes),
+      let own = CachedModel(reader).model
+    else { return nil }
+    for entity in declared.entities {
+      for attribute in entity.attributes where attribute.type == .date && attribute.evaluatedDefault != nil {
+        if case .real(let moment)? = own.attribute(attribute.name, of: entity.name)?.defaultValue { return moment }
+      }
+    }
+    return nil
   }
 
   static func has(_ model: ManagedObjectModel) -> Bool {

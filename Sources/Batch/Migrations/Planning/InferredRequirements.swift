@@ -9,9 +9,10 @@ import Streams
 struct InferredRequirements {
   /// An attribute that has to have values, or a to-one relationship that has to lead to an object.
   private struct Requirement {
-    /// The entity and the attribute whose values it gets, in the store; no attribute where it gets none.
+    /// The entity and the attributes whose values it gets, in the store, one of which is enough; none where it gets
+    /// none.
     var origin: String
-    var attribute: String?
+    var attributes: [String]
     var entity: String
     var name: String
     var version: String
@@ -80,7 +81,7 @@ struct InferredRequirements {
       let place = old == nil ? target.unreadDefault : nil
       let isFilled = property.valueForNull != nil
       var requirement = Requirement(
-        origin: origin.entity, attribute: nil, entity: destination, name: property.name, version: step.destination.name,
+        origin: origin.entity, attributes: [], entity: destination, name: property.name, version: step.destination.name,
         step: (step.source, step.destination), isFilled: isFilled)
       requirement.place = place
       guard target.type != .composite || place != nil else {
@@ -108,7 +109,7 @@ struct InferredRequirements {
     else { return }
     requirements.append(
       Requirement(
-        origin: origin.entity, attribute: first, entity: destination, name: property.name,
+        origin: origin.entity, attributes: [first], entity: destination, name: property.name,
         version: step.destination.name, step: (step.source, step.destination), isToOne: true))
   }
 
@@ -117,7 +118,7 @@ struct InferredRequirements {
     switch value {
     case .constant(let value) where value != .null: return
     case .source(_, _, .some): return
-    case .source(let attribute, _, nil): requirement.attribute = attribute
+    case .source(let attribute, _, nil): requirement.attributes = [attribute]
     // What an attribute without a source in the store gets is no row's matter.
     default: if requirement.isFilled { return }
     }
@@ -129,6 +130,7 @@ struct InferredRequirements {
     of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
     origin: MappingComposition.Origin
   ) {
+    if target.needsAnyElement, old?.needsAnyElement != true { addCases(of: target, from: old, whole, origin: origin) }
     let known = Set(old?.neededElements ?? [])
     for path in target.neededElements {
       let from = old.flatMap { target.origin(of: path, in: $0) }
@@ -137,6 +139,23 @@ struct InferredRequirements {
       if target.leaves.count > 1 { requirement.name = path }
       add(requirement, of: from.flatMap { origin.attributes[$0] })
     }
+  }
+
+  /// An enumeration without raw values has a value where one of its cases has.
+  private mutating func addCases(
+    of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
+    origin: MappingComposition.Origin
+  ) {
+    var requirement = whole
+    for (path, _) in target.leaves {
+      switch old.flatMap({ target.origin(of: path, in: $0) }).flatMap({ origin.attributes[$0] }) {
+      case .constant(let value) where value != .null: return
+      case .source(_, _, .some): return
+      case .source(let attribute, _, nil): requirement.attributes.append(attribute)
+      default: continue
+      }
+    }
+    requirements.append(requirement)
   }
 
   /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each
@@ -163,10 +182,10 @@ struct InferredRequirements {
   func check(_ reader: StoreReader, _ binding: StoreBinding, in library: ModelLibrary) throws -> [String] {
     let entities = try requirements.map { try SourceEntity(name: $0.origin, binding: binding) }
     let sought = zip(requirements, entities).map { requirement, entity in
-      let position = requirement.attribute.flatMap { name in
+      let positions = requirement.attributes.compactMap { name in
         requirement.isToOne ? entity.relationships[name]?.keyPosition : entity.attributes[name]?.position
       }
-      return ValueCount.Sought(entity: entity, position: position)
+      return ValueCount.Sought(entity: entity, positions: positions)
     }
     let missing = try ValueCount(sought, reader: reader, binding: binding).missing
     for (requirement, count) in zip(requirements, missing)

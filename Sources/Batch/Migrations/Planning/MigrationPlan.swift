@@ -120,6 +120,7 @@ public struct MigrationPlanner: Sendable {
       do {
         var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
         plan.now = now
+        plan.notes += RenamingNotes.list(plan.path, in: planner.library)
         plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
         plan.notes += [StoreModel.doubt(reader, in: library)].compactMap { fromTables ? nil : $0 }
         if library.hasEvaluatedDefaults {
@@ -138,12 +139,13 @@ public struct MigrationPlanner: Sendable {
   private func planned(
     _ reader: StoreReader, target: MigrationTarget, countsRows: Bool, checksValues: Bool
   ) throws -> MigrationPlan {
-    let (source, assumption) = try source(of: reader)
-    let destination = try self.destination(target, from: source)
+    let (found, assumption) = try source(of: reader)
+    let destination = try self.destination(target, from: found)
     // Rules of the caller are asked once.
     let successors = target == .identity ? nil : try order.successors(in: library)
-    let key = target == .identity ? nil : pathKey(from: source, to: destination, successors)
-    let chosen = try readPath(from: source, to: destination, target: target, successors: successors, key: key)
+    let key = target == .identity ? nil : pathKey(from: found, to: destination, successors)
+    let chosen = try readPath(from: found, to: destination, target: target, successors: successors, key: key)
+    let source = chosen.steps.first?.source ?? found  // Of several with the store's hashes.
     let renewal = chosen.steps.isEmpty ? try renewal(from: source, to: destination, of: reader, assumption) : nil
     var steps = renewal.map { [$0] } ?? chosen.steps
     markHistory(&steps, source: source, successors: successors)
@@ -156,8 +158,7 @@ public struct MigrationPlanner: Sendable {
     steps = try parts.applied(to: prepared.steps, policies: policies)
     try Self.requireLayouts(steps)
     try prepared.constraints?.check(reader, binding)
-    let known = parts.isAll ? prepared.splits : nil
-    let splits = try known ?? steps.map { try MappingSplit($0, policies: policies) }
+    let splits = try (parts.isAll ? prepared.splits : nil) ?? steps.map { try MappingSplit($0, policies: policies) }
     let begin = ContinuousClock.now
     let accounts = try PlanAccounts(steps, reader: reader, binding: binding, counts: countsRows)
     let counting = countsRows ? (ContinuousClock.now - begin) / .seconds(1) : 0
@@ -231,7 +232,7 @@ public struct MigrationPlanner: Sendable {
     guard order.stages == nil, steps.contains(where: { !$0.isInferred && !$0.isIdentity }) else { return }
     let graph = VersionGraph(library: library, successors: successors)
     for index in steps.indices where !steps[index].isInferred && !steps[index].isIdentity {
-      if graph.precedes(library.hashes(of: steps[index].destination), library.hashes(of: steps[index].source)) {
+      if graph.precedes(library.key(of: steps[index].destination), library.key(of: steps[index].source)) {
         steps[index].isHistory = false
       }
     }

@@ -64,7 +64,8 @@ public struct ModelInspection: Sendable, Codable {
     steps = bundle.versions.indices.dropFirst().map { place in
       Self.step(
         bundle.versions[place - 1], destination: bundle.versions[place],
-        isEqual: checksums[place - 1] == checksums[place],
+        isEqual: checksums[place - 1] == checksums[place]
+          && bundle.versions[place - 1].hasColumns(of: bundle.versions[place]),
         refusal: bundle.migrations.refusal(from: checksums[place - 1], to: checksums[place], order: checksums))
     }
   }

@@ -14,6 +14,12 @@ public struct ModelLibrary: Sendable {
   let hashes: [[String: [UInt8]]]
   /// Checksums of every version (A.6), in the order of ``versions``.
   let checksums: [String]
+  /// What tells versions apart: their checksums; of those with one checksum whose columns hold different properties, a
+  /// number behind it for all but the first.
+  let keys: [String]
+  /// One for each version, also for those with one key: they may have other renaming identifiers, which hashes leave out.
+  /// The key, with a number behind it for all but the first.
+  let placeKeys: [String]
 
   /// Paths by inference alone that were found before.
   let paths: Memo<PathKey, RunInference>
@@ -56,6 +62,26 @@ public struct ModelLibrary: Sendable {
     (paths, prepared, evaluated) = (Memo(limit: 16), Memo(limit: 16), Memo(limit: 1))
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
+    keys = Self.keys(versions, checksums)
+    var counts: [String: Int] = [:]
+    placeKeys = keys.map { key in
+      counts[key, default: 0] += 1
+      return counts[key] == 1 ? key : "\(key):\(counts[key] ?? 0)"
+    }
+  }
+
+  private static func keys(_ versions: [ManagedObjectModel], _ checksums: [String]) -> [String] {
+    var (keys, known) = (checksums, [String: [Int]]())
+    for place in versions.indices {
+      let alike = known[checksums[place]] ?? []
+      if let same = alike.first(where: { versions[$0].hasColumns(of: versions[place]) }) {
+        keys[place] = keys[same]
+        continue
+      }
+      if !alike.isEmpty { keys[place] += "/\(alike.count + 1)" }
+      known[checksums[place], default: []].append(place)
+    }
+    return keys
   }
 
   /// Where in ``versions`` a model is; nil for one that is not among them.
@@ -115,6 +141,16 @@ public struct ModelLibrary: Sendable {
     versions.firstIndex(of: model).map { checksums[$0] } ?? model.versionChecksum
   }
 
+  /// What tells a version from others: ``keys``.
+  func key(of model: ManagedObjectModel) -> String {
+    versions.firstIndex(of: model).map { keys[$0] } ?? model.versionChecksum
+  }
+
+  /// The same for one version alone: ``placeKeys``.
+  func placeKey(of model: ManagedObjectModel) -> String {
+    (position(of: model) ?? versions.firstIndex(of: model)).map { placeKeys[$0] } ?? model.versionChecksum
+  }
+
   /// Positions of the versions of that name, also as `Bundle/Version`, or else of that identifier.
   private func positions(named name: String) -> [Int] {
     let (file, full) = (name as NSString, fullNames)
@@ -160,8 +196,8 @@ public struct ModelLibrary: Sendable {
 
   /// Whether a list of versions has a model.
   func holds(_ model: ManagedObjectModel, in list: [String]) -> Bool {
-    let known = hashes(of: model)
-    return list.contains { name in version(named: name).map { hashes(of: $0) == known } ?? false }
+    let known = key(of: model)
+    return list.contains { name in version(named: name).map { key(of: $0) == known } ?? false }
   }
 
   var knownVersions: String {

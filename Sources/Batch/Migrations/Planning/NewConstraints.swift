@@ -19,6 +19,19 @@ struct NewConstraints {
     var properties: [String]
     var version: String
     var shares: [Share]
+
+    /// Properties that have one value in all objects.
+    var newProperties: [(name: String, isUUID: Bool)] {
+      properties.indices.compactMap { index in
+        for share in shares {
+          if case .constant(let value) = share.values[index] {
+            if case .blob(let bytes) = value { return (properties[index], bytes.count == 16) }
+            return (properties[index], false)
+          }
+        }
+        return nil
+      }
+    }
   }
 
   private(set) var constraints: [Constraint] = []
@@ -30,6 +43,8 @@ struct NewConstraints {
         && step.destination.entities.contains { !$0.uniquenessConstraints.isEmpty }
     }
     guard let last = path.lastIndex(where: adds) else { return }
+    // Keys stay as they are as long as nothing but inference moves them.
+    let copied = path.firstIndex { !$0.isInferred } ?? path.count
     for (index, step) in path[...last].enumerated() {
       let whole = composed.after(index + 1)
       guard let composition = whole ?? Self.copying(step, after: composed.after(index)) else { return }
@@ -37,7 +52,9 @@ struct NewConstraints {
       guard adds(step) else { continue }
       for entity in step.destination.entities {
         for properties in entity.uniquenessConstraints where computed.isDisjoint(with: properties) {
-          guard let shares = Self.shares(entity.name, properties: properties, composition: composition)
+          guard
+            let shares = Self.shares(
+              entity.name, properties: properties, composition: composition, keepsKeys: index < copied)
           else { continue }
           constraints.append(
             Constraint(entity: entity.name, properties: properties, version: step.destination.name, shares: shares))
@@ -59,15 +76,18 @@ struct NewConstraints {
     return composition
   }
 
-  /// Nil if a property is a relationship, or is computed.
+  /// Nil if a property is computed, or a relationship whose keys may move.
   private static func shares(
-    _ entity: String, properties: [String], composition: MappingComposition
+    _ entity: String, properties: [String], composition: MappingComposition, keepsKeys: Bool
   ) -> [Share]? {
     var shares: [Share] = []
     let model = composition.latest.model
     for name in model.entities.map(\.name) where model.isKind(name, of: entity) {
       guard let origin = composition.origins[name] else { continue }
-      let values = properties.compactMap { origin.attributes[$0] }
+      let values = properties.compactMap { property in
+        origin.attributes[property]
+          ?? (keepsKeys ? Self.key(of: property, model.relationship(property, of: name), origin) : nil)
+      }
       let isComputed = values.contains { if case .computed = $0 { true } else { false } }
       guard values.count == properties.count, !isComputed else { return nil }
       // NULL differs from NULL.
@@ -75,6 +95,14 @@ struct NewConstraints {
       shares.append(Share(entity: origin.entity, values: values))
     }
     return shares
+  }
+
+  /// Where the key of a to-one relationship comes from; nil for another property.
+  private static func key(
+    of name: String, _ relationship: RelationshipDescription?, _ origin: MappingComposition.Origin
+  ) -> MappingComposition.AttributeOrigin? {
+    guard let relationship, !relationship.isToMany, !relationship.isTransient else { return nil }
+    return origin.relationship(name).map { .source($0, types: [.integer64]) } ?? .constant(.null)
   }
 
   /// Throws `refused` for the first constraint that objects of the store break, with their number and some of their
@@ -108,11 +136,15 @@ struct NewConstraints {
     let more = equal.count > UInt64(equal.pairs.count) ? ", …" : ""
     let verb = equal.count.counted("object has", "objects have")
     let list = check.query.map { ". `\(ShellWords.line(["sqlite3", reader.path, $0]))` lists all of them" } ?? ""
+    let own = constraint.newProperties.first.map {
+      "All objects get one value of \($0.name), which is new: give each its own in a mapping file (--mappings)"
+        + ($0.isUUID ? ", as \($0.name): { uuid: per-row }" : "")
+    }
     return BatchError(
       .refused,
       "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
         + "which a uniqueness constraint of \(constraint.version) forbids",
-      hint: "Change or remove them in the application, or leave them out with a mapping model" + list,
+      hint: own ?? "Change or remove them in the application, or leave them out with a mapping model" + list,
       effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)
   }

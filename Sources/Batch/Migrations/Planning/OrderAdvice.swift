@@ -27,7 +27,7 @@ package struct OrderAdvice: Sendable, Equatable {
     from source: ManagedObjectModel, to destination: ManagedObjectModel, library: ModelLibrary,
     mappings: [MappingModel], successors: [String: String]?, list: [String]? = nil
   ) {
-    let (start, end, names) = (library.hashes(of: source), library.hashes(of: destination), library.names)
+    let (start, end, names) = (library.key(of: source), library.key(of: destination), library.names)
     func leads(_ places: [Int]) -> Bool {
       let list = VersionOrder.list(places.map { names[$0] })
       let found = try? VersionPath.find(
@@ -56,17 +56,17 @@ package struct OrderAdvice: Sendable, Equatable {
 
   /// A list from the store's version to the target, and which of the two it lacked; nil if it has both.
   private static func completed(
-    _ list: [String], start: [String: [UInt8]], end: [String: [UInt8]], in library: ModelLibrary
+    _ list: [String], start: String, end: String, in library: ModelLibrary
   ) -> (missing: [Int], whole: [Int])? {
     var places = list.compactMap { name in (try? library.target(named: name)).flatMap(library.position) }
-    guard places.count == list.count, let first = library.hashes.firstIndex(of: start),
-      let last = library.hashes.firstIndex(of: end)
+    guard places.count == list.count, let first = library.keys.firstIndex(of: start),
+      let last = library.keys.firstIndex(of: end)
     else { return nil }
-    let missing = [first, last].filter { place in !places.contains { library.hashes[$0] == library.hashes[place] } }
+    let missing = [first, last].filter { place in !places.contains { library.keys[$0] == library.keys[place] } }
     if missing.contains(first) { places.insert(first, at: 0) }
     if missing.contains(last) { places.append(last) }
-    guard !missing.isEmpty, let from = places.firstIndex(where: { library.hashes[$0] == start }),
-      let to = places.firstIndex(where: { library.hashes[$0] == end }), from < to
+    guard !missing.isEmpty, let from = places.firstIndex(where: { library.keys[$0] == start }),
+      let to = places.firstIndex(where: { library.keys[$0] == end }), from < to
     else { return nil }
     return (missing, Array(places[from...to]))
   }

@@ -89,7 +89,7 @@ extension MigrationPlanner {
   ) throws -> MigrationStep? {
     var graph = VersionGraph(library: library, successors: successors)
     graph.add(mappings)
-    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    let (start, end) = (library.key(of: source), library.key(of: destination))
     guard inference != .stepwise, order.stages == nil, graph.explicit.isEmpty, graph.precedes(start, end) else {
       return nil
     }
@@ -97,7 +97,7 @@ extension MigrationPlanner {
       try graph.refuseCustom(.init(source: first, destination: last))
     }
     return try? MigrationStep.inferred(
-      from: source, start, to: destination, end,
+      from: source, library.hashes(of: source), to: destination, library.hashes(of: destination),
       reason: "inferred directly, past the versions between, because it cannot be inferred version by version")
   }
 }

@@ -20,7 +20,7 @@ extension MigrationPlanner {
   ) throws -> MigrationStep? {
     // The metadata contradict the tables also where these are the target's.
     guard assumption.isEmpty else { return try .renewal(from: source, to: destination) }
-    guard StoreModel.differ(source, destination), StoreModel.own(reader, in: library) == source else { return nil }
+    guard !source.hasColumns(of: destination), StoreModel.own(reader, in: library) == source else { return nil }
     return try .inferred(
       from: source, library.hashes(of: source), to: destination, library.hashes(of: destination),
       reason: "both versions have the same version hashes, but their columns hold different attributes")
@@ -60,7 +60,7 @@ extension MigrationPlanner {
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ successors: [String: String]?
   ) -> [String]? {
     let graph = VersionGraph(library: library, successors: successors)
-    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
+    let (start, end) = (library.key(of: source), library.key(of: destination))
     let ends = [start, end].compactMap { graph.places($0).first }
     let chain = graph.chain(from: start, to: end) ?? graph.chain(from: end, to: start)?.reversed()
     let list = (start == end ? [ends[0]] : chain ?? ends).map { library.names[$0] }

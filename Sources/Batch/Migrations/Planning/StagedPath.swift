@@ -11,7 +11,9 @@ struct StagedPath {
   /// How a version of the chain is reached from the one before.
   private struct Link {
     let version: ManagedObjectModel
-    let checksum: String
+    /// The last one that is the same: its own names lead on.
+    var last: ManagedObjectModel
+    let key: String
     /// The stage, from 1.
     let stage: Int
     /// Names of mapping models for a custom stage; nil if the step is inferred.
@@ -46,20 +48,21 @@ struct StagedPath {
 
   private mutating func append(_ reference: String, stage: Int, mappingModels: [String]? = nil) throws {
     let version = try library.version(of: reference, stage: stage, besides: [source])
-    let checksum = library.checksum(of: version)
-    if checksum == links.last?.checksum {
+    let key = library.key(of: version)
+    if key == links.last?.key {
       // A stage may begin where the one before ends.
       guard mappingModels == nil else {
         throw BatchError(.badMapping, "stage \(stage) leads from \(version.name) to itself", hint: "Name two versions")
       }
+      links[links.count - 1].last = version
       return
     }
-    if let earlier = links.first(where: { $0.checksum == checksum }) {
+    if let earlier = links.first(where: { $0.key == key }) {
       throw BatchError(
         .noPath, "stage \(stage) leads back to \(version.name), which stage \(earlier.stage) has passed",
         hint: "Name the versions in the order of the migration, each once")
     }
-    links.append(Link(version: version, checksum: checksum, stage: stage, mappingModels: mappingModels))
+    links.append(Link(version: version, last: version, key: key, stage: stage, mappingModels: mappingModels))
   }
 
   /// The steps from the source to a version; none where they are equal.
@@ -74,22 +77,22 @@ struct StagedPath {
   }
 
   private func position(of version: ManagedObjectModel, _ what: String) throws -> Int {
-    let checksum = library.checksum(of: version)
-    if let found = links.firstIndex(where: { $0.checksum == checksum }) { return found }
+    let key = library.key(of: version)
+    if let found = links.firstIndex(where: { $0.key == key }) { return found }
     throw BatchError(
-      .noPath, "\(what), \(version.name) with the checksum \(checksum), is in no stage",
+      .noPath, "\(what), \(version.name) with the checksum \(library.checksum(of: version)), is in no stage",
       hint: "The stages have \(links.map(\.version.name).joined(separator: ", ")): add a stage that names it")
   }
 
   private func step(from: Link, to: Link) throws -> MigrationStep {
-    let stage = "stage \(to.stage): \(from.version.name) to \(to.version.name)"
+    let stage = "stage \(to.stage): \(from.last.name) to \(to.version.name)"
     let step: MigrationStep
     if let names = to.mappingModels {
       step = try custom(from, to: to, models: try mappingModels(names, from: from, to: to, stage: stage), stage: stage)
     } else {
       do {
         step = try MigrationStep.inferred(
-          from: from.version, library.hashes(of: from.version), to: to.version, library.hashes(of: to.version),
+          from: from.last, library.hashes(of: from.last), to: to.version, library.hashes(of: to.version),
           reason: "stage \(to.stage) is lightweight")
       } catch var error as BatchError {
         (error.code, error.message) = (.noPath, "\(stage): \(error.message)")
@@ -122,7 +125,7 @@ struct StagedPath {
   }
 
   private func custom(_ from: Link, to: Link, models: [MappingModel], stage: String) throws -> MigrationStep {
-    let made = MigrationStep.mapped(models, from: from.version, to: to.version)
+    let made = MigrationStep.mapped(models, from: from.last, to: to.version)
     guard let step = made.step else {
       throw BatchError(
         .badMapping, made.problems.map { "\(stage): \($0)" }.joined(separator: "\n"), hint: "Correct the mapping models"

@@ -22,12 +22,11 @@ public enum StoreModel {
   }
 
   /// Of versions with the store's hashes whose columns hold different properties, the one that the store's own model
-  /// says; nil if there are no such versions, or it says none of them. The hash of a composite attribute leaves out its
-  /// name (A.6), but its columns follow from it.
+  /// says; nil if there are no such versions, or it says none of them.
   static func own(_ reader: StoreReader, in library: ModelLibrary) -> ManagedObjectModel? {
     let alike = library.models(matching: reader.metadata.versionHashes)
-    guard isAmbiguous(alike), let own = CachedModel(reader).model.flatMap(columns) else { return nil }
-    return alike.first { columns($0) == own }
+    guard isAmbiguous(alike), let own = CachedModel(reader).model else { return nil }
+    return alike.first { $0.hasColumns(of: own) }
   }
 
   /// What a person should know of a store that may have any of several versions; nil if it has one.
@@ -38,16 +37,7 @@ public enum StoreModel {
       + "attributes, and no model in the store says which version it has: check that values have the right names"
   }
 
-  /// Whether columns hold different properties in two versions.
-  static func differ(_ first: ManagedObjectModel, _ second: ManagedObjectModel) -> Bool {
-    first != second && columns(first) != columns(second)
-  }
-
   private static func isAmbiguous(_ versions: [ManagedObjectModel]) -> Bool {
-    versions.dropFirst().contains { differ(versions[0], $0) }
-  }
-
-  private static func columns(_ model: ManagedObjectModel) -> [[Column]]? {
-    (try? StoreLayout(model: model, purpose: .reading))?.entityTables.map(\.columns)
+    versions.dropFirst().contains { !versions[0].hasColumns(of: $0) }
   }
 }

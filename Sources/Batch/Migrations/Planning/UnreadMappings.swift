@@ -35,8 +35,8 @@ package struct UnreadMappings: Sendable {
   ) -> BatchError? {
     guard !mappings.isEmpty else { return nil }
     var graph = VersionGraph(library: library, successors: nil)
-    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
-    graph.add(source, start, before: (destination, end))
+    let (start, end) = (library.key(of: source), library.key(of: destination))
+    graph.add(source, library.hashes(of: source), before: (destination, library.hashes(of: destination)))
     graph.add(standIns)
     let way =
       steps.map { places(source, $0, in: graph) }
@@ -58,12 +58,12 @@ package struct UnreadMappings: Sendable {
   /// The versions on the way, those that inference passes included.
   private func places(_ source: ManagedObjectModel, _ steps: [MigrationStep], in graph: VersionGraph) -> [Int] {
     func place(_ model: ManagedObjectModel) -> Int? {
-      graph.versions.firstIndex(of: model) ?? graph.places(model.versionHashes).first
+      graph.versions.firstIndex(of: model) ?? graph.places(model.versionChecksum).first
     }
     var way = [place(source)].compactMap(\.self)
     for step in steps {
       guard let last = way.last, let next = place(step.destination) else { continue }
-      let chain = step.isInferred ? graph.chain(from: graph.hashes[last], to: graph.hashes[next]) : nil
+      let chain = step.isInferred ? graph.chain(from: last, to: next) : nil
       way += chain?.dropFirst() ?? [next]
     }
     return way

@@ -4,10 +4,10 @@ import Streams
 
 /// Counts objects without a value, each table read once.
 struct ValueCount {
-  /// Of which objects, and where the value is in their records; without a position none has one.
+  /// Of which objects, and where the value is in their records: at one of these positions; without one none has it.
   struct Sought {
     var entity: SourceEntity
-    var position: Int?
+    var positions: [Int]
   }
 
   /// Objects without a value, in the order of what was sought.
@@ -31,22 +31,16 @@ struct ValueCount {
     let scan = TableScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, rowLimit: .max,
       longValuesFrom: MemoryBudget.longValueBytes)
-    let places = concerned.map { index, sought in
-      let isNullByDefault = sought.position.map { (table.schema.columns[$0].defaultValue ?? .null) == .null } ?? true
-      return (
-        index: index, number: Int64(sought.entity.number), position: sought.position, isNullByDefault: isNullByDefault
-      )
-    }
+    let isNullByDefault = table.schema.columns.map { ($0.defaultValue ?? .null) == .null }
     let (page, row) = (RowPage(), RecordDecoder())
     while try scan.next(into: page) {
       for index in 0..<page.count where row.decode(page.record(index)) {
         let number = row.integer(table.positions[1])
-        for place in places where number == place.number {
-          var isNull = place.isNullByDefault
-          if let position = place.position, position < row.columnCount {
-            isNull = row.type(position) == SerialType.null
+        for (place, sought) in concerned where number == Int64(sought.entity.number) {
+          let isMissing = sought.positions.allSatisfy {
+            $0 < row.columnCount ? row.type($0) == SerialType.null : isNullByDefault[$0]
           }
-          if isNull { missing[place.index] += 1 }
+          if isMissing { missing[place] += 1 }
         }
       }
     }

@@ -14,6 +14,8 @@ package struct VersionGraph {
 
   package private(set) var versions: [ManagedObjectModel]
   package private(set) var hashes: [[String: [UInt8]]]
+  /// What tells places apart: ``ModelLibrary/keys``.
+  private var keys: [String]
   /// The version that follows, if one does.
   private var next: [Int?] = []
   /// Mapping models by the pair of versions that they fit.
@@ -26,10 +28,10 @@ package struct VersionGraph {
   /// The bundles, with the checksums of their versions.
   private let bundles: [(checksums: [String], bundle: ModelBundle)]
 
-  /// `successors` says by checksums which version follows which; without it the next one of the same bundle does.
+  /// `successors` says by ``ModelLibrary/placeKeys`` which version follows which; without it the next one of the same bundle does.
   package init(library: ModelLibrary, successors: [String: String]?) {
     versions = library.versions
-    hashes = library.hashes
+    (hashes, keys) = (library.hashes, library.keys)
     names = library.names
     var rest = library.checksums[...]
     bundles = library.bundles.map { bundle in
@@ -37,7 +39,7 @@ package struct VersionGraph {
       return (Array(rest.prefix(bundle.versions.count)), bundle)
     }
     if let successors {
-      next = library.checksums.map { successors[$0].flatMap(library.checksums.firstIndex) }
+      next = library.placeKeys.map { successors[$0].flatMap(library.placeKeys.firstIndex) }
       return
     }
     for bundle in library.bundles {
@@ -94,34 +96,42 @@ package struct VersionGraph {
   private mutating func append(_ model: ManagedObjectModel, _ hashes: [String: [UInt8]]) {
     versions.append(model)
     self.hashes.append(hashes)
+    keys.append(ManagedObjectModel.versionChecksum(hashes))
     next.append(nil)
   }
 
-  /// All versions with these hashes: an author may publish a version that changes nothing.
-  func places(_ hashes: [String: [UInt8]]) -> [Int] { self.hashes.indices.filter { self.hashes[$0] == hashes } }
+  /// All versions with this key: an author may publish a version that changes nothing.
+  func places(_ key: String) -> [Int] { keys.indices.filter { keys[$0] == key } }
+
+  /// All versions that are the same as this one.
+  func equals(_ place: Int) -> [Int] { places(keys[place]) }
 
   /// The version that inference leads to from here, unless the target comes before it.
   func successor(of place: Int, targets: [Int]) -> Int? {
-    guard let next = next[place], !targets.contains(place) else { return nil }
+    // To an equal version there is no step: it is the same place.
+    guard let next = next[place], !targets.contains(place), keys[next] != keys[place] else { return nil }
     return next
   }
 
   /// Whether a version comes before another in the order, with any number of versions between.
-  func precedes(_ earlier: [String: [UInt8]], _ later: [String: [UInt8]]) -> Bool {
+  func precedes(_ earlier: String, _ later: String) -> Bool {
     chain(from: earlier, to: later) != nil
   }
 
   /// The versions from one to another that comes after it in the order; nil if it does not.
-  func chain(from earlier: [String: [UInt8]], to later: [String: [UInt8]]) -> [Int]? {
+  func chain(from earlier: String, to later: String) -> [Int]? {
     for start in places(earlier) {
       var chain = [start]
       while let found = next[chain[chain.count - 1]], chain.count <= versions.count {
         chain.append(found)
-        if hashes[found] == later { return chain }
+        if keys[found] == later { return chain }
       }
     }
     return nil
   }
+
+  /// The same for two places.
+  func chain(from earlier: Int, to later: Int) -> [Int]? { chain(from: keys[earlier], to: keys[later]) }
 
   /// The steps that inference makes one after the other from here to a target, except for those that have mapping
   /// models.
@@ -150,7 +160,7 @@ package struct VersionGraph {
       mapping.destinationHashes, name: mapping.destinationModelName, checksum: mapping.destinationChecksum,
       entities: mapping.entityMappings.compactMap(\.destinationEntity))
     let pairs = sources.flatMap { source in destinations.map { Pair(source: source, destination: $0) } }
-      .filter { hashes[$0.source] != hashes[$0.destination] }
+      .filter { keys[$0.source] != keys[$0.destination] }
     // A mapping model of few entities may fit many pairs, as most entities stay the same from version to version.
     let named = pairs.filter {
       versions[$0.source].name == mapping.sourceModelName

@@ -15,14 +15,15 @@ public enum VersionOrder: Sendable {
   case identifiers
   /// These versions, by `Version` or `Bundle/Version`. Without another target the last one is the version to reach.
   case list([String])
-  /// By checksums (A.6): each version's with that of the version that follows.
+  /// By checksums (A.6): each version's with that of the version that follows. Of versions with one checksum the first
+  /// is meant.
   case successors([String: String])
   /// As the caller says.
   case rule(Rule)
   /// Stages: they alone say which versions are passed, and how.
   case stages(StagedMigration)
 
-  /// Checksums of versions, each with that of the version that follows (A.6); nil if the bundles or stages say it.
+  /// Keys of versions, each with that of the version that follows (``ModelLibrary/placeKeys``); nil if the bundles or stages say it.
   ///
   /// Throws ``BatchError`` (`noModel`) if the order names a version that is not there, or is ambiguous.
   func successors(in library: ModelLibrary) throws -> [String: String]? {
@@ -56,31 +57,31 @@ public enum VersionOrder: Sendable {
 
   private static func chain(_ names: [String], _ library: ModelLibrary) throws -> [String: String] {
     var (next, seen): ([String: String], Set<String>) = ([:], [])
-    var last: String?
+    var last: ManagedObjectModel?
     for name in names {
-      let checksum = library.checksum(of: try library.target(named: name))
-      // A version that changes nothing is the same place.
-      guard checksum != last else { continue }
-      guard seen.insert(checksum).inserted else {
+      let version = try library.target(named: name)
+      defer { last = version }
+      // A version that changes nothing is the same place, from which its own names lead on.
+      if let last, library.key(of: last) == library.key(of: version) { continue }
+      guard seen.insert(library.key(of: version)).inserted else {
         throw BatchError(.noModel, "the list of versions comes back to \(name)", hint: "Name every version once")
       }
-      if let last { next[last] = checksum }
-      last = checksum
+      if let last { next[library.placeKey(of: last)] = library.placeKey(of: version) }
     }
     return next
   }
 
   private static func byRule(_ rule: Rule, _ library: ModelLibrary) throws -> [String: String] {
     var next: [String: String] = [:]
-    for (version, checksum) in zip(library.versions, library.checksums) where next[checksum] == nil {
-      let candidates = zip(library.versions, library.checksums).filter { $0.1 != checksum }.map(\.0)
+    for (place, version) in library.versions.enumerated() {
+      let candidates = zip(library.versions, library.keys).filter { $0.1 != library.keys[place] }.map(\.0)
       guard let found = try rule(version, candidates) else { continue }
       guard candidates.contains(found) else {
         throw BatchError(
           .noModel, "the rule says that \(found.name) follows \(version.name), which is none of the candidates",
           hint: library.knownVersions)
       }
-      next[checksum] = library.checksum(of: found)
+      next[library.placeKeys[place]] = library.placeKey(of: found)
     }
     return next
   }
@@ -93,8 +94,10 @@ public enum VersionOrder: Sendable {
   /// The order that bundles have themselves: a migration plan in the sources of SwiftData says it, not the names.
   private static func byBundle(_ library: ModelLibrary) -> [String: String] {
     let pairs = library.bundles.flatMap { zip($0.versions, $0.versions.dropFirst()) }
-      .map { (library.checksum(of: $0), library.checksum(of: $1)) }
-    return Dictionary(pairs.filter { $0.0 != $0.1 }) { first, _ in first }
+      .filter { library.key(of: $0) != library.key(of: $1) }.map {
+        (library.placeKey(of: $0), library.placeKey(of: $1))
+      }
+    return Dictionary(pairs) { first, _ in first }
   }
 
   private static func byIdentifier(_ library: ModelLibrary) throws -> [String: String] {
@@ -102,17 +105,15 @@ public enum VersionOrder: Sendable {
     for bundle in library.bundles {
       let numbered = bundle.versions.map { ($0, Set($0.versionIdentifiers.compactMap(NumberedIdentifier.init))) }
       for (version, identifiers) in numbered {
-        let (checksum, wanted) = (library.checksum(of: version), Set(identifiers.compactMap(\.next)))
-        let found = numbered.filter { !wanted.isDisjoint(with: $0.1) && library.checksum(of: $0.0) != checksum }.map(
-          \.0)
-        let checksums = Set(found.map { library.checksum(of: $0) })
-        guard checksums.count < 2 else {
+        let (key, wanted) = (library.key(of: version), Set(identifiers.compactMap(\.next)))
+        let found = numbered.filter { !wanted.isDisjoint(with: $0.1) && library.key(of: $0.0) != key }.map(\.0)
+        guard Set(found.map { library.key(of: $0) }).count < 2 else {
           throw BatchError(
             .noModel,
             "by their identifiers \(found.map(\.name).joined(separator: " and ")) both follow \(version.name)",
             hint: "Give every version an identifier of its own, or name the versions in their order", path: bundle.path)
         }
-        if let only = checksums.first { next[checksum] = only }
+        if let first = found.first { next[library.placeKey(of: version)] = library.placeKey(of: first) }
       }
     }
     return next

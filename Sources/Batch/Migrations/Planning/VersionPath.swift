@@ -21,11 +21,12 @@ public enum VersionPath {
       let path = try StagedPath(staged, from: source, library: library, mappings: mappings).steps(to: destination)
       return try path.refusingUndecided()
     }
-    let (start, end) = (library.hashes(of: source), library.hashes(of: destination))
-    guard start != end else { return [] }
+    let hashes = (source: library.hashes(of: source), destination: library.hashes(of: destination))
+    guard hashes.source != hashes.destination else { return [] }
     var graph = VersionGraph(library: library, successors: try order.successors(in: library))
-    graph.add(source, start, before: (destination, end))
+    graph.add(source, hashes.source, before: (destination, hashes.destination))
     graph.add(mappings)
+    let (start, end) = (library.key(of: source), library.key(of: destination))
     var search = PathSearch(graph: graph, targets: graph.places(end))
     guard let steps = search.run(from: graph.places(start)) else {
       throw search.failure(
@@ -82,8 +83,8 @@ private struct PathSearch {
       var following: [Int] = []
       for place in front {
         for (destination, step) in steps(from: place) where !reached.contains(destination) {
-          // Versions with equal hashes are one place: reaching one reaches all.
-          for equal in graph.places(graph.hashes[destination]) where reached.insert(equal).inserted {
+          // Equal versions are one place: reaching one reaches all.
+          for equal in graph.equals(destination) where reached.insert(equal).inserted {
             arrival[equal] = step
             origin[equal] = place
             following.append(equal)

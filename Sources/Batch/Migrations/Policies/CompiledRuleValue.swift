@@ -101,11 +101,12 @@ indirect enum CompiledRuleValue {
       throw row.failure(
         "a text is no date of the format \(pattern.text)", "Give such rows a value with if, or mend them")
     case .split(_, let separator, let part):
-      let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+      // By bytes, as predicates compare: a line feed is one behind a carriage return, too.
+      let parts = Array(text.utf8).split(separator: Array(separator.utf8), omittingEmptySubsequences: false)
       let index = part > 0 ? part - 1 : parts.count + part
-      return parts.indices.contains(index) ? .text(String(parts[index])) : .null
+      return parts.indices.contains(index) ? .text(String(decoding: parts[index], as: UTF8.self)) : .null
     case .prefix(_, let length): return .text(String(text.prefix(length)))
-    case .lookup(_, let table): return table.entries[text].map { .text($0) } ?? .null
+    case .lookup(_, let table): return table[text].map { .text($0) } ?? .null
     default: return operand
     }
   }

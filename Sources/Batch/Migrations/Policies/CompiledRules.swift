@@ -9,16 +9,25 @@ final class CompiledRules: @unchecked Sendable {
   // Sendable: nothing changes after init.
   let attributes: [CompiledRuleAttribute]
   let relationships: [CompiledRuleRelationship]
+  /// Relationships to objects that are not all there before the step's last object is: ``StepDraft/lateRules(of:)``.
+  let late: [CompiledRuleRelationship]
   let objects: [CompiledObjectRule]
 
   init(
-    attributes: [CompiledRuleAttribute], relationships: [CompiledRuleRelationship], objects: [CompiledObjectRule]
+    attributes: [CompiledRuleAttribute], relationships: [CompiledRuleRelationship], late: [CompiledRuleRelationship],
+    objects: [CompiledObjectRule]
   ) {
-    (self.attributes, self.relationships, self.objects) = (attributes, relationships, objects)
+    (self.attributes, self.relationships, self.late, self.objects) = (attributes, relationships, late, objects)
   }
 
   /// Whether there is nothing to do.
-  var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && objects.isEmpty }
+  var isEmpty: Bool { attributes.isEmpty && relationships.isEmpty && late.isEmpty && objects.isEmpty }
+
+  /// Sets what had to wait for all objects; `object` is the mapping's own one.
+  func relate(_ source: SourceObject, object: DestinationObject, manager: StepObjects) throws {
+    let row = RuleRow(source: source, object: object, manager: manager)
+    for relationship in late { try relationship.set(in: object, row) }
+  }
 
   /// Does for one source object what the rules say; `object` is the mapping's own one.
   func run(_ source: SourceObject, object: DestinationObject, manager: StepObjects) throws {

@@ -3,6 +3,13 @@ import RunSupport
 
 // What to write in place of names that mean nothing in an expression.
 extension ExpressionDamage {
+  /// SELF, or a property's name alone, which means a property of it.
+  static var bareName: ExpressionDamage {
+    ExpressionDamage(
+      "has SELF, or a name without an object before it, which is nothing here",
+      hint: "Write $source.NAME for a property")
+  }
+
   static func unknown(variable name: String, known: [String]) -> ExpressionDamage {
     // $item may be meant where it is nothing yet.
     let near = NearName.find(name, in: known + ["source", "destination", "item", "previous"])

@@ -82,7 +82,7 @@ struct ExpressionCompiler {
 
   private func source(named name: String) throws -> Compiled {
     // SELF in a value expression is no object that Core Data would name.
-    guard destination == nil || name == "$source" else { throw ExpressionDamage("has SELF, which is nothing here") }
+    guard destination == nil || name == "$source" else { throw ExpressionDamage.bareName }
     return (.source, .source(source))
   }
 

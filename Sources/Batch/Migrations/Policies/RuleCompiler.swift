@@ -17,11 +17,14 @@ struct RuleCompiler {
   let drafts: [MappingDraft]
   /// The place of the entity mapping in its step, and of the object rule at hand in it.
   var places: [Int]
+  /// Relationships that wait for all objects.
+  var late: Set<String> = []
 
   func compile(_ rules: MappingRules) throws -> CompiledRules {
     var context = RuleContext()
     let attributes = try rules.attributes.map { try attribute($0, of: destination, context) }
     let relationships = try rules.relationships.map { try relationship($0, of: destination, context) }
+    let waiting = relationships.filter { late.contains($0.name) }
     let objects = try rules.objects.enumerated().map { place, rule in
       var compiler = self
       compiler.places.append(place)
@@ -29,7 +32,9 @@ struct RuleCompiler {
       if let name = rule.givenName { context.made[name] = (place, rule.entity, rule.forEach) }
       return made
     }
-    return CompiledRules(attributes: attributes, relationships: relationships, objects: objects)
+    return CompiledRules(
+      attributes: attributes, relationships: relationships.filter { !late.contains($0.name) }, late: waiting,
+      objects: objects)
   }
 
   func failure(_ what: String) -> BatchError {

@@ -21,8 +21,7 @@ struct RulePolicy: EntityMigrationPolicy {
     let plain = ready.attributes.filter { $0.condition == nil && $0.value.isPlain }
     let rest = CompiledRules(
       attributes: ready.attributes.filter { $0.condition != nil || !$0.value.isPlain },
-      relationships: ready.relationships,
-      objects: ready.objects)
+      relationships: ready.relationships, late: ready.late, objects: ready.objects)
     return (rest.isEmpty ? nil : RulePolicy(rules, rest), plain)
   }
 
@@ -38,6 +37,8 @@ struct RulePolicy: EntityMigrationPolicy {
     }
     return found
   }
+
+  var createsRelationships: Bool { ready?.late.isEmpty == false }
 
   func writes(for mapping: EntityMapping) -> [String] {
     [mapping.destinationEntity].compactMap { $0 } + rules.objects.filter { $0.kind != .find }.map(\.entity)

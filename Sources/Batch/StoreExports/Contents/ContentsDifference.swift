@@ -27,6 +27,8 @@ public struct ContentsDifference: Sendable {
     public var counts: [String: ContentsCount] = [:]
     /// What could not be compared.
     public var notes: [String] = []
+    /// Whether one of the states alone has some properties.
+    public var isPartial = false
   }
 
   private let old: StoreReader
@@ -51,11 +53,13 @@ public struct ContentsDifference: Sendable {
   }
 
   /// Calls `body` with every change: table by table, in the order of keys; links last. `progress` is called now and
-  /// then with the objects compared.
+  /// then with the objects compared, and with the part of the work that is done, from 0 to 1.
   ///
   /// - Throws: ``BatchError``: `badStore`, `refused` for an entity that neither state has, and for a key that not both
   ///   have; and what `body` throws.
-  public func run(_ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void = { _ in }) throws -> Summary {
+  public func run(_ body: (ContentsChange) throws -> Void, progress: @escaping (UInt64, Double) -> Void = { _, _ in })
+    throws -> Summary
+  {
     try BatchError.borderOfCaller {
       let (left, right) = (RawSchema(old), RawSchema(new))
       let hand = { (change: ContentsChange) in try CallersError.marking { try body(change) } }
@@ -68,11 +72,10 @@ public struct ContentsDifference: Sendable {
       }
       var summary = Summary()
       summary.notes = try ContentsNotes(old: old, new: new, options: options).list(pairs)
-      try compare(pairs, into: &summary, hand, progress: progress)
-      if options.entity == nil {
-        let links = LinkDifference(old: old, new: new, memory: options.memory, fileSystem: fileSystem)
-        try links.run(LinkTables((left, bindings?.old), (right, bindings?.new)), into: &summary, hand)
-      }
+      summary.isPartial = pairs.contains { !$0.unshared.isEmpty }
+      let links = options.entity == nil ? LinkTables((left, bindings?.old), (right, bindings?.new)) : nil
+      let meter = ContentsMeter(total: try work(pairs, links?.pairs ?? []), progress)
+      try compare(pairs, links: links, into: &summary, hand, meter: meter)
       summary.notes += files.notes
       return summary
     }
@@ -86,25 +89,56 @@ public struct ContentsDifference: Sendable {
   }
 
   private func compare(
-    _ pairs: [ContentsPair], into summary: inout Summary, _ body: (ContentsChange) throws -> Void,
-    progress: (UInt64) -> Void
+    _ pairs: [ContentsPair], links: LinkTables?, into summary: inout Summary,
+    _ body: (ContentsChange) throws -> Void, meter: ContentsMeter
   ) throws {
-    var compared: UInt64 = 0
-    for pair in pairs {
-      try compare(pair, body) { progress(compared + $0) }
-      try pair.findMoved(body)
-      // Objects of an entity may lie in several tables.
-      for (entity, count) in pair.counts { summary.counts[entity, default: .init()] += count }
-      compared += pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
+    try options.memory.advising {
+      try compare(pairs, into: &summary, body, meter: meter)
+      guard let links else { return }
+      let difference = LinkDifference(old: old, new: new, memory: options.memory, fileSystem: fileSystem)
+      try difference.run(links, into: &summary, body, meter: meter)
     }
   }
 
   private func compare(
-    _ pair: ContentsPair, _ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void
+    _ pairs: [ContentsPair], into summary: inout Summary, _ body: (ContentsChange) throws -> Void,
+    meter: ContentsMeter
   ) throws {
-    if let key = options.key, let old = pair.old, let new = pair.new, pair.has(key) {
+    for pair in pairs {
+      try compare(pair, body, meter: meter)
+      try pair.findMoved(body)
+      // Objects of an entity may lie in several tables.
+      for (entity, count) in pair.counts { summary.counts[entity, default: .init()] += count }
+      let rows = pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
+      meter.finish(rows: rows, bytes: try work(pair))
+    }
+  }
+
+  /// Bytes to be read of both states, with their weight.
+  private func work(_ pairs: [ContentsPair], _ links: [LinkPair]) throws -> Double {
+    let bytes = try links.reduce(0.0) { sum, pair in
+      try sum + (pair.old.map { try old.bytes(of: $0.schema) } ?? 0)
+        + (pair.new.map { try new.bytes(of: $0.schema) } ?? 0)
+    }
+    return try pairs.reduce(bytes) { try $0 + work($1) }
+  }
+
+  private func work(_ pair: ContentsPair) throws -> Double {
+    try pair.bytes() * (sides(pair) == nil ? 1 : 1 + ContentsMeter.lookupWeight)
+  }
+
+  /// Both states of a pair that is compared by another key.
+  private func sides(_ pair: ContentsPair) -> (key: String, old: ContentsSide, new: ContentsSide)? {
+    guard let key = options.key, let old = pair.old, let new = pair.new, pair.has(key) else { return nil }
+    return (key, old, new)
+  }
+
+  private func compare(
+    _ pair: ContentsPair, _ body: (ContentsChange) throws -> Void, meter: ContentsMeter
+  ) throws {
+    if let (key, old, new) = sides(pair) {
       let merge = KeyedMerge(pair: pair, key: key, memory: options.memory, fileSystem: fileSystem)
-      return try merge.run(from: old, to: new, body, progress: progress)
+      return try merge.run(from: old, to: new, body, meter: meter)
     }
     // Half of what a run may put together for each state.
     let limit = options.memory.rowLimit / 2
@@ -121,7 +155,7 @@ public struct ContentsDifference: Sendable {
       if isOld { left?.advance() }
       if isNew { right?.advance() }
       done += 1
-      if done & 0xFFF == 0 { progress(done) }
+      if done & 0xFFF == 0 { meter.show(rows: done, bytes: Double((left?.bytesRead ?? 0) + (right?.bytesRead ?? 0))) }
     }
   }
 }

@@ -45,6 +45,11 @@ final class ContentsPair {
   /// Whether both states have a column of that name.
   func has(_ key: String) -> Bool { old?.find(key) != nil && new?.find(key) != nil }
 
+  /// Bytes of the table in both states.
+  func bytes() throws -> Double {
+    try [old, new].compactMap { $0 }.reduce(0) { try $0 + $1.reader.bytes(of: $1.schema) }
+  }
+
   /// Columns of one state alone.
   var unshared: [String] {
     guard let old, let new else { return [] }
@@ -222,7 +227,7 @@ final class ContentsPair {
   private static func areEqual(_ left: Value, _ right: Value) -> Bool {
     switch (left, right) {
     case (.integer(let integer), .real(let double)), (.real(let double), .integer(let integer)):
-      Double(integer) == double
+      Double(integer) == double && Int64(exactly: double) == integer
     default: left == right
     }
   }

@@ -22,17 +22,15 @@ struct KeyedMerge {
   let fileSystem: any FileSystem
 
   func run(
-    from old: ContentsSide, to new: ContentsSide, _ body: (ContentsChange) throws -> Void, progress: (UInt64) -> Void
+    from old: ContentsSide, to new: ContentsSide, _ body: (ContentsChange) throws -> Void, meter: ContentsMeter
   ) throws {
-    let path = UnfinishedFiles.temporaryPath("contents")
-    let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
-    try add(old, .old, to: sorter)
-    try add(new, .new, to: sorter)
+    let bytes = try pair.bytes()
+    let (sorter, rows) = try keys(of: old, and: new, bytes: bytes, meter: meter)
     let (left, right) = (lookup(old), lookup(new))
     var (group, value, done): ([Int64], [UInt8], UInt64) = ([], [], 0)
     func change(_ oldKey: Int64?, _ newKey: Int64?) throws {
       done += 1
-      if done & 0xFFF == 0 { progress(done) }
+      if done & 0xFFF == 0 { show(done, of: rows, bytes, meter: meter) }
       let found = try withRow(left, oldKey) { first in
         try withRow(right, newKey) { second in try pair.change(first, second) }
       }
@@ -56,6 +54,22 @@ struct KeyedMerge {
     try leave()
   }
 
+  /// What makes rows of both states the same, to be sorted, and how many they are.
+  private func keys(
+    of old: ContentsSide, and new: ContentsSide, bytes: Double, meter: ContentsMeter
+  ) throws -> (ExternalSorter, UInt64) {
+    let path = UnfinishedFiles.temporaryPath("contents")
+    let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
+    let rows = try add(old, .old, to: sorter, meter: meter, from: 0)
+    return (sorter, try rows + add(new, .new, to: sorter, meter: meter, from: bytes / 2))
+  }
+
+  /// Keys are read first, and make a third of the work; most rows of one state have one of the other.
+  private func show(_ done: UInt64, of rows: UInt64, _ bytes: Double, meter: ContentsMeter) {
+    let part = min(1, 2 * Double(done) / Double(max(1, rows)))
+    meter.show(rows: done, bytes: bytes * (1 + part * ContentsMeter.lookupWeight))
+  }
+
   private func lookup(_ side: ContentsSide) -> RowLookup {
     RowLookup(
       snapshot: side.reader.snapshot, root: side.schema.rootPage, cacheBytes: memory.lookupCacheBytes,
@@ -70,8 +84,12 @@ struct KeyedMerge {
     return try lookup.withRecord(key) { try body((key, $0)) } ?? nil
   }
 
-  private func add(_ side: ContentsSide, _ state: State, to sorter: ExternalSorter) throws {
-    guard let column = side.find(key) else { return }
+  /// Returns the rows.
+  private func add(
+    _ side: ContentsSide, _ state: State, to sorter: ExternalSorter, meter: ContentsMeter, from start: Double
+  ) throws -> UInt64 {
+    guard let column = side.find(key) else { return 0 }
+    var rows: UInt64 = 0
     let cursor = RowCursor(side, rowLimit: memory.rowLimit / 2)
     let row = RecordDecoder()
     while let (rowid, record) = try cursor.current() {
@@ -83,7 +101,10 @@ struct KeyedMerge {
       bytes.append(ordered: rowid)
       try bytes.withUnsafeBytes { try sorter.add($0) }
       cursor.advance()
+      rows += 1
+      if rows & 0xFFF == 0 { meter.show(rows: 0, bytes: start + Double(cursor.bytesRead)) }
     }
+    return rows
   }
 
   /// What makes two rows the same: in several tables their entity, too, and nothing if they have no key.

@@ -10,22 +10,25 @@ struct LinkDifference {
   let fileSystem: any FileSystem
 
   func run(
-    _ tables: LinkTables, into summary: inout ContentsDifference.Summary, _ body: (ContentsChange) throws -> Void
+    _ tables: LinkTables, into summary: inout ContentsDifference.Summary, _ body: (ContentsChange) throws -> Void,
+    meter: ContentsMeter
   ) throws {
     summary.notes += tables.notes
     for pair in tables.pairs {
-      summary.counts[pair.name, default: .init()] += try compare(pair, body)
+      summary.counts[pair.name, default: .init()] += try compare(pair, body, meter: meter)
     }
   }
 
   private static let keyLength = 16
 
   /// A key has both ends, each eight bytes, then the state, and the numbers of either end in an ordered list.
-  private func compare(_ pair: LinkPair, _ body: (ContentsChange) throws -> Void) throws -> ContentsCount {
+  private func compare(
+    _ pair: LinkPair, _ body: (ContentsChange) throws -> Void, meter: ContentsMeter
+  ) throws -> ContentsCount {
     let path = UnfinishedFiles.temporaryPath("links")
     let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
-    if let table = pair.old { try add(table, old, state: 0, to: sorter) }
-    if let table = pair.new { try add(table, new, state: 1, to: sorter) }
+    if let table = pair.old { try add(table, old, state: 0, to: sorter, meter: meter) }
+    if let table = pair.new { try add(table, new, state: 1, to: sorter, meter: meter) }
     let (name, ends, lists) = (pair.name, (pair.new ?? pair.old)?.ends ?? [], Self.lists(pair))
     let places = ContentsPlaces(memory: memory, fileSystem: fileSystem)
     var (count, waiting) = (ContentsCount(), [UInt8]?.none)
@@ -95,7 +98,7 @@ struct LinkDifference {
   }
 
   private func add(
-    _ table: LinkTable, _ reader: StoreReader, state: UInt8, to sorter: ExternalSorter
+    _ table: LinkTable, _ reader: StoreReader, state: UInt8, to sorter: ExternalSorter, meter: ContentsMeter
   ) throws {
     let scan = try RowScan(
       snapshot: reader.snapshot, root: table.schema.rootPage, isWithoutRowid: table.schema.isWithoutRowid,
@@ -113,6 +116,8 @@ struct LinkDifference {
         for end in table.ends { key.append(ordered: end.order.flatMap { row.integer($0) } ?? .min) }
         try key.withUnsafeBytes { try sorter.add($0) }
       }
+      meter.show(rows: 0, bytes: Double(scan.bytesRead))
     }
+    meter.finish(rows: 0, bytes: try reader.bytes(of: table.schema))
   }
 }

@@ -17,7 +17,9 @@ struct VersionHistory {
       let hashes = model.versionHashes
       let entry = Entry(
         model: model, hashes: hashes, revision: revision, isCurrent: revision == nil && place == found.count - 1)
-      let known = entries.firstIndex { $0.model.name == model.name && $0.hashes == hashes }
+      let known = entries.firstIndex {
+        $0.model.name == model.name && $0.hashes == hashes && $0.model.hasColumns(of: model)
+      }
       guard let known else {
         entries.insert(entry, at: self.place(of: found, place))
         continue

@@ -13,10 +13,12 @@ enum AttributeMaker {
       attribute.valueTransformerName = "NSSecureUnarchiveFromData"
       attribute.attributeValueClassName = className
       return attribute
-    case .composite(let elements):
+    case .composite(let elements, let isOfCases):
       // An element may be missing if it may, or if the whole may.
       let parts = elements.map { attribute($0.name, $0.shape, isOptional: $0.isOptional || isOptional) }
-      return composite(name, parts, isOptional: isOptional)
+      var whole = composite(name, parts, isOptional: isOptional)
+      if isOfCases { whole.userInfo[AttributeDescription.enumeration] = "cases" }
+      return whole
     case .model: preconditionFailure("a relationship is no attribute")
     }
   }

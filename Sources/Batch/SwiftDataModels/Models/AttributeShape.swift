@@ -7,8 +7,9 @@ indirect enum AttributeShape: Sendable, Equatable {
   case raw(AttributeType)
   /// An array of values, kept by a value transformer: its class as Core Data names it.
   case transformed(String)
-  /// The elements of a Codable structure or an enumeration; each says whether it may be nil.
-  case composite([Element])
+  /// The elements of a Codable structure, or of an enumeration without raw values, of which each object has one; each
+  /// says whether it may be nil.
+  case composite([Element], isOfCases: Bool = false)
   /// A class marked with `@Model`, by its place in the index.
   case model(Int, isToMany: Bool)
 

@@ -26,7 +26,7 @@ struct EnumerationShape {
     }
     guard !declaration.cases.isEmpty else { throw context.unknown("has the type \(name), which has no case", typeName) }
     return .composite(
-      declaration.cases.map { .init(name: $0.name, shape: .plain(.string), isOptional: true) })
+      declaration.cases.map { .init(name: $0.name, shape: .plain(.string), isOptional: true) }, isOfCases: true)
   }
 
   private var name: String { "\(type.declaration.name) (\(type.place))" }
