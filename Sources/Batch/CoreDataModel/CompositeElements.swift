@@ -32,6 +32,13 @@ extension AttributeDescription {
       && leaves.allSatisfy { $0.attribute.defaultValue == nil }
   }
 
+  /// Whether an element has the values of each one of another enumeration that must have one.
+  package func takesAnyElement(of old: AttributeDescription?) -> Bool {
+    guard let old, old.needsAnyElement else { return false }
+    let origins = Set(leaves.compactMap { origin(of: $0.path, in: old) })
+    return old.leaves.allSatisfy { origins.contains($0.path) }
+  }
+
   private var isNamedByElement: Bool { elements.count == 1 && elements[0].name == name }
 
   private func leaves(at path: String) -> [(path: String, attribute: AttributeDescription)] {

@@ -28,6 +28,8 @@ package struct DeclaredMigrations: Sendable, Equatable {
     if let stage = custom.first(where: { place($0.from) == place(from) && place($0.to) == place(to) }) {
       return "its stage runs code of the application (\(stage.place)), which SwiftData alone can do"
     }
+    // Between versions of one checksum there is no other stage.
+    guard place(from) != place(to) else { return nil }
     guard order.contains(from) else {
       let end = order.firstIndex(of: to) ?? 0
       let stage = custom.first { stage in order.firstIndex(of: stage.to).map { $0 <= end } ?? false }

@@ -17,6 +17,9 @@ public struct MemoryBudget: Sendable, Equatable {
   /// Makes a budget; what is below the minimum is raised to it.
   public init(total: Int) { self.total = min(max(total, Self.minimum), 1 << 40) }
 
+  /// What stays for the whole run beside it.
+  private var setAside = 0
+
   /// The same for a sample that is such a part of all rows. Its look-ups get `lookups` times the memory of a run's.
   package func sample(_ share: Double, lookups: Double = 1) -> MemoryBudget {
     var less = self
@@ -30,7 +33,11 @@ public struct MemoryBudget: Sendable, Equatable {
   private static let leastLookupBytes = 128 << 10
 
   /// The rest beside so many bytes that stay for the whole run.
-  package func less(_ bytes: Int) -> MemoryBudget { MemoryBudget(total: total - bytes) }
+  package func less(_ bytes: Int) -> MemoryBudget {
+    var rest = MemoryBudget(total: total - bytes)
+    rest.setAside = setAside + bytes
+    return rest
+  }
 
   // Program, runtime and pipeline take about 32 MiB whatever the store; the rest is shared.
   private var free: Int { total - (32 << 20) }
@@ -54,9 +61,9 @@ public struct MemoryBudget: Sendable, Equatable {
 
   /// An error that says how much memory would do, if it is about something that is too large.
   package func advised(_ error: StreamsError) -> StreamsError {
-    guard let (needed, allowed) = error.shortage, allowed > 0 else { return error }
+    guard let (needed, allowed) = error.shortage, allowed > 0, sortShare == 1 else { return error }
     // Every share grows with what is shared.
-    let wanted = (Double(needed) / Double(allowed) * Double(free)).rounded(.up) + Double(total - free)
+    let wanted = (Double(needed) / Double(allowed) * Double(free)).rounded(.up) + Double(total - free + setAside)
     var advised = error
     advised.hint = "Run again with --memory \(Int(min(wanted, Double(1 << 40))) >> 20 + 1)M, or more"
     return advised

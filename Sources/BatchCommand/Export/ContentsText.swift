@@ -40,7 +40,8 @@ final class ContentsText {
     }
     let counts = try JSONOutput.line(summary.counts)
     let notes = try JSONOutput.line(summary.notes)
-    Console.writeOutput("\n],\n\"entities\": \(counts),\n\"notes\": \(notes)\n}\n")
+    Console.writeOutput(
+      "\n],\n\"entities\": \(counts),\n\"isPartial\": \(summary.isPartial),\n\"notes\": \(notes)\n}\n")
   }
 
   // MARK: Words

@@ -119,4 +119,18 @@ import Testing
       }
     }
   }
+
+  @Test("What tells versions apart does not depend on their order: a run's copies of them may stand in another one")
+  func keys() throws {
+    let versions = Self.versions + Self.forgotten
+    func library(_ versions: [ManagedObjectModel]) -> ModelLibrary {
+      ModelLibrary(bundles: [ModelBundle(path: "App", name: "App", versions: versions)])
+    }
+    let (first, second) = (library(versions), library(versions.reversed()))
+    for version in versions {
+      #expect(first.key(of: version) == second.key(of: version))
+      #expect(first.placeKey(of: version) == second.placeKey(of: version))
+    }
+    #expect(Set(first.placeKeys).count == versions.count && Set(first.keys).count == versions.count - 1)
+  }
 }

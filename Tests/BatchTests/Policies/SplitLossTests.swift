@@ -139,4 +139,12 @@ struct SplitLossTests {
     #expect(plan.accounts.first?.balance == account.balance && account.balance?.contains("2 cleared") == true)
     #expect(report.notes.contains { $0.contains("2 links of Owner.picks") }, "\(report.notes)")
   }
+
+  @Test("Counts of a checkpoint that an earlier version wrote are taken over")
+  func earlierCounts() {
+    var tally = ContentTally()
+    tally.add(changed: ["Media.width lost": 3, "Media.length": 1])
+    tally.moveLost()
+    #expect(tally.lost == ["Media.width": 3] && tally.changed == ["Media.length": 1])
+  }
 }

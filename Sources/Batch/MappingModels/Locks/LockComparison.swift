@@ -19,21 +19,24 @@ package struct LockComparison: Sendable {
   package private(set) var unlocked: [ManagedObjectModel] = []
 
   package init(_ lock: SchemaLock, _ versions: [ManagedObjectModel]) {
-    let checksums = Set(versions.map(\.versionChecksum))
+    func isEqual(_ locked: SchemaLock.Version, _ version: ManagedObjectModel) -> Bool {
+      locked.checksum == version.versionChecksum && version.hasColumns(of: locked.model)
+    }
     for locked in lock.versions {
       guard let now = versions.first(where: { $0.name == locked.name }) else {
         // What a store knows is the checksum: the version's name may be another one now.
-        if !checksums.contains(locked.checksum) { missing.append(locked.name) }
+        if !versions.contains(where: { isEqual(locked, $0) }) { missing.append(locked.name) }
         continue
       }
-      guard now.versionChecksum != locked.checksum || !now.hasColumns(of: locked.model) else { continue }
+      guard !isEqual(locked, now) else { continue }
       changed.append(
         Change(
           version: locked.name, edits: ModelEdit.list(from: locked.model, to: now),
           obstacles: ModelDifference(from: locked.model, to: now).obstacles))
     }
-    let known = Set(lock.versions.map(\.checksum))
-    unlocked = versions.filter { !known.contains($0.versionChecksum) && lock.version(named: $0.name) == nil }
+    unlocked = versions.filter { version in
+      lock.version(named: version.name) == nil && !lock.versions.contains { isEqual($0, version) }
+    }
   }
 
   /// Whether all locked versions are in the sources as they were.

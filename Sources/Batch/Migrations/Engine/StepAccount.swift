@@ -142,7 +142,7 @@ extension StepAccount {
 
   /// What did not arrive, and why.
   package var notes: [String] {
-    var notes = objects.filter { $0.leftOut > 0 }.flatMap { objects in
+    var notes = sources.filter { $0.leftOut > 0 }.flatMap { objects in
       let shares = objects.removed?.map { ($0.count, "remove: \($0.reason)") }
       return (shares ?? [(objects.leftOut, objects.rule ?? objects.mapping)]).filter { $0.0 > 0 }.map { count, rule in
         "\(count.grouped) of \(objects.read.counted("object")) of \(objects.source) "
@@ -179,7 +179,7 @@ extension StepAccount {
   /// The sums in words.
   public var summary: String {
     func sum(_ numbers: [UInt64]) -> UInt64 { numbers.reduce(0, &+) }
-    func all(_ count: (Objects) -> UInt64) -> UInt64 { sum(objects.map(count)) }
+    func all(_ count: (Objects) -> UInt64) -> UInt64 { sum(sources.map(count)) }
     var parts = [
       "\((all(\.read) &+ unmapped).counted("object")) read", "\(all(\.written).grouped) written",
       "\((all(\.leftOut) &+ unmapped).grouped) left out", "\(all(\.rejected).grouped) rejected",

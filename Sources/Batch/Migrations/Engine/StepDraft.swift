@@ -122,13 +122,10 @@ struct StepDraft {
     for table in base.indices { keys.firstNewKeys[table] = base[table] + 1 }
   }
 
-  /// An entity mapping that makes objects of an entity together with those of another one, in the order of their rows'
-  /// keys, or later; nil if all are there before.
-  func maker(of entity: String, beside draft: MappingDraft) -> MappingDraft? {
-    guard let scan = scans.firstIndex(where: { $0.mappings.contains(draft.place) }) else { return nil }
-    return scans[scan...].lazy.flatMap(\.mappings).map { drafts[$0] }.first {
-      layout.model.isKind($0.destination.name, of: entity)
-    }
+  /// The entity mappings that run together with another one, in the order of their rows' keys, or later.
+  func mappings(notBefore draft: MappingDraft) -> [MappingDraft] {
+    guard let scan = scans.firstIndex(where: { $0.mappings.contains(draft.place) }) else { return [] }
+    return scans[scan...].flatMap(\.mappings).map { drafts[$0] }
   }
 
   /// The step's units: all creations, then all relationships, then all validations (E.3).

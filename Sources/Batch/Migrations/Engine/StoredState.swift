@@ -60,10 +60,19 @@ extension StepState {
     lost = try Self.counts(from: &reader)
     links = try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
     repeated = try Self.counts(from: &reader)
-    tallies = try reader.readArray { try ContentTally(from: &$0) }
-    if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readRest(from: &reader) } }
-    if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readLost(from: &reader) } }
+    tallies = try Self.tallies(from: &reader)
     guard fits(plan) else { throw reader.damaged("the step's state") }
+  }
+
+  /// Reads tallies with what states of earlier versions lack.
+  private static func tallies(from reader: inout ByteReader) throws -> [ContentTally] {
+    var tallies = try reader.readArray { try ContentTally(from: &$0) }
+    if reader.remaining > 0 { for index in tallies.indices { try tallies[index].readRest(from: &reader) } }
+    let hasLost = reader.remaining > 0
+    for index in tallies.indices {
+      if hasLost { try tallies[index].readLost(from: &reader) } else { tallies[index].moveLost() }
+    }
+    return tallies
   }
 
   private func fits(_ plan: StepPlan) -> Bool {

@@ -56,7 +56,7 @@ extension VersionAccount {
     from source: ManagedObjectModel, to destination: ManagedObjectModel, _ reader: StoreReader? = nil
   ) throws -> VersionAccount? {
     let (hashes, target) = (source.versionHashes, destination.versionHashes)
-    guard hashes != target,
+    guard hashes != target || !source.hasColumns(of: destination),
       let step = try? MigrationStep.inferred(from: source, hashes, to: destination, target, reason: "")
     else {
       return nil

@@ -43,10 +43,19 @@ extension AccountLines {
   func isEmptied(_ attribute: AttributeDescription, _ taken: [EntityMapping]) -> Bool {
     guard step.isInferred, attribute.type == .composite else { return false }
     return taken.contains { mapping in
-      guard let new = step.destination.attribute(attribute.name, of: mapping.destinationEntity ?? "") else {
-        return false
+      mapping.attributeMappings.contains { property in
+        guard property.copiedAttribute == attribute.name,
+          let new = step.destination.attribute(property.name, of: mapping.destinationEntity ?? "")
+        else { return false }
+        return new.type == .composite && !new.leaves.contains { new.origin(of: $0.path, in: attribute) != nil }
       }
-      return new.type == .composite && !new.leaves.contains { new.origin(of: $0.path, in: attribute) != nil }
+    }
+  }
+
+  /// Whether a step does so with some attribute: it has an account of its own then.
+  var emptiesComposites: Bool {
+    takers.contains { entity, taken in
+      step.source.attributes(of: entity).contains { $0.type == .composite && !$0.isTransient && isEmptied($0, taken) }
     }
   }
 

@@ -147,6 +147,16 @@ struct ContentTally: Equatable {
     cleared = Dictionary(found) { $1 }
   }
 
+  /// Takes over what an earlier version kept among ``changed``, with a word behind its path.
+  mutating func moveLost() {
+    for (path, count) in changed where path.hasSuffix(Self.earlierMark) {
+      lost[String(path.dropLast(Self.earlierMark.count))] = count
+      changed[path] = nil
+    }
+  }
+
+  private static let earlierMark = " lost"
+
   /// Reads what ``encodeLost(into:)`` wrote.
   mutating func readLost(from reader: inout ByteReader) throws { lost = try Self.counts(from: &reader) }
 

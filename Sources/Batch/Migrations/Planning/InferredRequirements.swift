@@ -130,7 +130,9 @@ struct InferredRequirements {
     of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
     origin: MappingComposition.Origin
   ) {
-    if target.needsAnyElement, old?.needsAnyElement != true { addCases(of: target, from: old, whole, origin: origin) }
+    if target.needsAnyElement, !target.takesAnyElement(of: old) {
+      addCases(of: target, from: old, whole, origin: origin)
+    }
     let known = Set(old?.neededElements ?? [])
     for path in target.neededElements {
       let from = old.flatMap { target.origin(of: path, in: $0) }

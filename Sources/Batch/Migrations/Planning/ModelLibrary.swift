@@ -14,11 +14,11 @@ public struct ModelLibrary: Sendable {
   let hashes: [[String: [UInt8]]]
   /// Checksums of every version (A.6), in the order of ``versions``.
   let checksums: [String]
-  /// What tells versions apart: their checksums; of those with one checksum whose columns hold different properties, a
-  /// number behind it for all but the first.
+  /// What tells versions apart, whatever their order: their checksums; of those with one checksum whose columns hold
+  /// different properties, with ``ManagedObjectModel/columnsDigest`` behind it.
   let keys: [String]
   /// One for each version, also for those with one key: they may have other renaming identifiers, which hashes leave out.
-  /// The key, with a number behind it for all but the first.
+  /// The key, with the version's name behind it where several have it.
   let placeKeys: [String]
 
   /// Paths by inference alone that were found before.
@@ -63,25 +63,17 @@ public struct ModelLibrary: Sendable {
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
     keys = Self.keys(versions, checksums)
-    var counts: [String: Int] = [:]
-    placeKeys = keys.map { key in
-      counts[key, default: 0] += 1
-      return counts[key] == 1 ? key : "\(key):\(counts[key] ?? 0)"
-    }
+    let counts = Dictionary(grouping: keys) { $0 }.mapValues(\.count)
+    placeKeys = zip(keys, versions).map { (counts[$0] ?? 0) > 1 ? "\($0):\($1.name)" : $0 }
   }
 
   private static func keys(_ versions: [ManagedObjectModel], _ checksums: [String]) -> [String] {
-    var (keys, known) = (checksums, [String: [Int]]())
-    for place in versions.indices {
-      let alike = known[checksums[place]] ?? []
-      if let same = alike.first(where: { versions[$0].hasColumns(of: versions[place]) }) {
-        keys[place] = keys[same]
-        continue
-      }
-      if !alike.isEmpty { keys[place] += "/\(alike.count + 1)" }
-      known[checksums[place], default: []].append(place)
+    let alike = Dictionary(grouping: versions.indices) { checksums[$0] }.filter { _, places in
+      places.dropFirst().contains { !versions[$0].hasColumns(of: versions[places[0]]) }
     }
-    return keys
+    return versions.indices.map { place in
+      alike[checksums[place]] == nil ? checksums[place] : "\(checksums[place])/\(versions[place].columnsDigest)"
+    }
   }
 
   /// Where in ``versions`` a model is; nil for one that is not among them.

@@ -54,7 +54,8 @@ struct NewConstraints {
         for properties in entity.uniquenessConstraints where computed.isDisjoint(with: properties) {
           guard
             let shares = Self.shares(
-              entity.name, properties: properties, composition: composition, keepsKeys: index < copied)
+              entity.name, properties: properties, composition: composition,
+              keepsKeys: index < copied && Self.keepsAll(path[0].source, composition))
           else { continue }
           constraints.append(
             Constraint(entity: entity.name, properties: properties, version: step.destination.name, shares: shares))
@@ -95,6 +96,12 @@ struct NewConstraints {
       shares.append(Share(entity: origin.entity, values: values))
     }
     return shares
+  }
+
+  /// Whether no object goes, and with it keys that lead to it.
+  private static func keepsAll(_ model: ManagedObjectModel, _ composition: MappingComposition) -> Bool {
+    let kept = Set(composition.origins.values.map(\.entity))
+    return model.entities.allSatisfy { $0.isAbstract || kept.contains($0.name) }
   }
 
   /// Where the key of a to-one relationship comes from; nil for another property.
@@ -138,13 +145,13 @@ struct NewConstraints {
     let list = check.query.map { ". `\(ShellWords.line(["sqlite3", reader.path, $0]))` lists all of them" } ?? ""
     let own = constraint.newProperties.first.map {
       "All objects get one value of \($0.name), which is new: give each its own in a mapping file (--mappings)"
-        + ($0.isUUID ? ", as \($0.name): { uuid: per-row }" : "")
+        + ($0.isUUID ? ", as \($0.name): { uuid: per-row }" : ", or change what is equal beside it")
     }
     return BatchError(
       .refused,
       "\(verb) the same \(constraint.properties.joined(separator: ", ")) as another one (\(pairs)\(more)), "
         + "which a uniqueness constraint of \(constraint.version) forbids",
-      hint: own ?? "Change or remove them in the application, or leave them out with a mapping model" + list,
+      hint: (own ?? "Change or remove them in the application, or leave them out with a mapping model") + list,
       effect: .nothingWritten,
       path: reader.path, entity: constraint.entity)
   }

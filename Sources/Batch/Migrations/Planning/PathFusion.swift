@@ -67,7 +67,9 @@ struct PathFusion {
   }
 
   private mutating func add(_ step: MigrationStep, _ index: Int) throws {
-    if let first = stretch?.first, let longer = try composition(from: first, to: index) {
+    if let first = stretch?.first, !isApart(index - 1), !isApart(index),
+      let longer = try composition(from: first, to: index)
+    {
       stretch?.composition = longer
       return
     }
@@ -81,6 +83,12 @@ struct PathFusion {
     } else {
       stages.append((step, index..<index + 1))
     }
+  }
+
+  /// Whether a step loses values that the account of several would not show as lost.
+  private func isApart(_ index: Int) -> Bool {
+    let hasComposites = path[index].source.entities.contains { $0.attributes.contains { $0.type == .composite } }
+    return hasComposites && path[index].isInferred && AccountLines(path[index]).emptiesComposites
   }
 
   /// The composition of the steps from one to another, which follows the stretch at hand; nil if there is none.

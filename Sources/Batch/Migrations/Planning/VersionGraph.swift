@@ -39,13 +39,20 @@ package struct VersionGraph {
       return (Array(rest.prefix(bundle.versions.count)), bundle)
     }
     if let successors {
-      next = library.placeKeys.map { successors[$0].flatMap(library.placeKeys.firstIndex) }
+      next = library.versions.indices.map { Self.following($0, by: successors, in: library) }
       return
     }
     for bundle in library.bundles {
       let start = next.count
       next += bundle.versions.indices.map { $0 + 1 < bundle.versions.count ? start + $0 + 1 : nil }
     }
+  }
+
+  /// The version that follows by ``ModelLibrary/placeKeys``, or else by checksums, as callers may say it.
+  private static func following(_ place: Int, by successors: [String: String], in library: ModelLibrary) -> Int? {
+    let known = [library.placeKeys, library.keys, library.checksums]
+    guard let wanted = known.lazy.compactMap({ successors[$0[place]] }).first else { return nil }
+    return known.lazy.compactMap { $0.firstIndex(of: wanted) }.first
   }
 
   /// Throws if the application's own code makes the step, or if the sources do not say so clearly. Of a step from a
@@ -197,6 +204,11 @@ package struct VersionGraph {
 
   private func reason(unused mapping: MappingModel) -> String {
     let (from, to) = (mapping.sourceModelName, mapping.destinationModelName)
+    let named = [from, to].map { name in self.versions.firstIndex { $0.name == name } }
+    if let first = named[0], let second = named[1], keys[first] == keys[second] {
+      return "the mapping model \(mapping.name) is for \(self.versions[first].name) to \(self.versions[second].name), "
+        + "which are one version: their hashes are equal, and there is no step between them"
+    }
     let differing = [
       misfit(from, mapping.sourceHashes, side: "source"),
       misfit(to, mapping.destinationHashes, side: "destination"),

@@ -15,8 +15,8 @@ public enum VersionOrder: Sendable {
   case identifiers
   /// These versions, by `Version` or `Bundle/Version`. Without another target the last one is the version to reach.
   case list([String])
-  /// By checksums (A.6): each version's with that of the version that follows. Of versions with one checksum the first
-  /// is meant.
+  /// By checksums (A.6): each version's with that of the version that follows. Of versions with one checksum all
+  /// are meant, where they come first, and the first, where they follow.
   case successors([String: String])
   /// As the caller says.
   case rule(Rule)

@@ -34,6 +34,8 @@ final class CompiledRules: @unchecked Sendable {
     var row = RuleRow(source: source, object: object, manager: manager)
     for attribute in attributes { try attribute.set(in: object, row) }
     for relationship in relationships { try relationship.set(in: object, row) }
+    // What cannot be looked for is known now, while the object can still be rejected.
+    for relationship in late { try relationship.target.checkKey(row) }
     if objects.contains(where: \.isNamed) { row.made = Array(repeating: [], count: objects.count) }
     for (place, rule) in objects.enumerated() { try rule.run(&row, place: place) }
   }
@@ -99,6 +101,16 @@ indirect enum CompiledRuleTarget {
   case made(Int, ofItem: Bool)
   case when(CompiledCondition, CompiledRuleTarget)
   case one(CompiledRuleTarget, takesLast: Bool)
+
+  /// Throws what the value does by which an object is looked for.
+  func checkKey(_ row: RuleRow) throws {
+    switch self {
+    case .found(_, let key): _ = try key.fitting(row)
+    case .when(let condition, let target): if try row.holds(condition) { try target.checkKey(row) }
+    case .one(let target, _): try target.checkKey(row)
+    case .known, .made: break
+    }
+  }
 
   func objects(_ row: RuleRow) throws -> [DestinationObject] {
     switch self {

@@ -16,7 +16,7 @@ struct RuleRecipeCompiler {
     guard let compiled = (mapping.policy?.policy as? RulePolicy)?.ready, let own = mapping.recipe,
       mapping.filter == nil,
       !mapping.hasExpressions, !manager.lookups.wants(mapping.destination.name), compiled.attributes.isEmpty,
-      compiled.relationships.isEmpty
+      compiled.relationships.isEmpty, compiled.late.isEmpty
     else { return nil }
     var rules: [RuleRecipe.Rule] = []
     for rule in compiled.objects {
