@@ -95,7 +95,10 @@ struct RuleTypeTests {
       ("day: $sorce.title", "has $sorce, which is nothing here. Write $source"),
       ("day: $itm.title", "If $item is meant, it needs forEach in the rule, or over in the value"),
       ("id: 'FUNCTION(\"UUID\", \"UUID\")'", "makes a UUID by code. In a mapping file write { uuid: repeatable }"),
-      ("data: $source.tags", "No rule makes binaryData of it: set data in a policy, or leave it out with data: null"),
+      (
+        "data: $source.tags",
+        "No rule makes binaryData of transformable: set data in a policy, or leave it out with data: null"
+      ),
       (
         "moment: { date: \"2024-13-01T00:00:00Z\" }",
         "line 8: there is no date 2024-13-01T00:00:00Z. Write it as 2024-05-01"

@@ -27,7 +27,7 @@ struct ContentsComparison {
     var page = ContentsPage(old: paths.old, new: paths.new)
     let text = ContentsText(paths.old, paths.new, json: json)
     var listed: UInt64 = 0
-    let display = ProgressDisplay(options.quiet ? .none : ProgressMode.auto.resolved(json: false))
+    let display = ProgressDisplay(ProgressMode.auto.resolved(json: false))
     defer { display.end() }
     let summary = try difference.run { change in
       page.add(change)

@@ -18,14 +18,11 @@ struct ContentsOptions: ParsableArguments {
     help: ArgumentHelp("With --contents: list at most this many changes; all are counted.", valueName: "count"))
   var limit: UInt64?
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
-  @Flag(name: .long, help: "With --contents: show no progress.") var quiet = false
   @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory
 
   var used: [String] {
-    [
-      ("--entity", entity != nil), ("--by", by != nil), ("--limit", limit != nil), ("--html", html != nil),
-      ("--quiet", quiet),
-    ].filter(\.1).map(\.0)
+    [("--entity", entity != nil), ("--by", by != nil), ("--limit", limit != nil), ("--html", html != nil)].filter(\.1)
+      .map(\.0)
   }
 
   func validate() throws {

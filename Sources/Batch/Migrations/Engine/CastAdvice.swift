@@ -6,7 +6,7 @@ extension AttributeType {
   /// What to write in a mapping file so that an attribute of this type gets the values of one of another type.
   func advice(for attribute: String, from name: String, of source: AttributeType) -> String {
     guard let form = form("$source.\(name)", of: source) else {
-      return "No rule makes \(self) of \(source): set \(attribute) in a policy, give it another value, or leave it out "
+      return "No rule makes \(self) of \(source): set \(attribute) in a policy, or leave it out "
         + "with \(attribute): null"
     }
     return "In a mapping file: \(attribute): \(form)"
