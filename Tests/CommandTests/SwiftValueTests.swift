@@ -70,6 +70,32 @@ struct SwiftValueTests {
     #expect(done.code == 0, "\(done)")
   }
 
+  @Test(
+    "What a mapping file leaves without a value although it is required ends the migration, and check says it before")
+  func requiredByFile() throws {
+    let made = try made(
+      ["var n: Int?", "var n: Int?; var size: Size; var place: Place; var shape: Shape"], [#""n":1"#])
+    let file = folder.newPath("Part.yaml")
+    let given = [
+      ("Book.size", "size: { value: small }"), ("Book.place", "place.street: { value: s }"),
+      ("Book.shape", "shape.square: { value: square }"),
+    ]
+    for count in 0...given.count {
+      let rules = given.prefix(count).map(\.1).joined(separator: ", ")
+      try "from: 1.0.0\nto: 2.0.0\nentities:\n  - from: Book\n    attributes: { \(rules) }\n".write(
+        toFile: file, atomically: true, encoding: .utf8)
+      let words = [made.store, "--models", made.sources, "--mappings", file]
+      let outcome = try folder.run("godwit", ["migrate"] + words + ["--output", folder.newPath("Out") + ".store"])
+      guard count < given.count else {
+        #expect(outcome.code == 0, "\(outcome)")
+        return
+      }
+      #expect(
+        outcome.code == 1 && given.dropFirst(count).contains { outcome.error.contains("\($0.0)") }
+          && outcome.error.contains("is required and would have no value"), "\(outcome)")
+    }
+  }
+
   @Test("An enumeration that becomes another one loses its values: that is refused with their number")
   func otherEnumeration() throws {
     let made = try made(["var size: Size?", "var size: Shape?"], [#""size":{"size":"small"}"#, #""size":null"#])

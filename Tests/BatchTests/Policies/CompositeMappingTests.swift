@@ -71,7 +71,7 @@ struct CompositeMappingTests {
     let store = try Self.store([old], [new], "ZA, ZB", "'1', '2'")
     let report = try store.folder.migrate(store.folder.request(store.folder.copy(store.store, as: "inferred")))
     let lines = report.accounts.flatMap(\.versions).flatMap(\.lines).filter { $0.kind == .attribute }
-    #expect(lines.map(\.fate) == [.dropped, .dropped])
+    #expect(lines.map(\.fate) == [.lost, .lost])
     let found = try store.failure("  - from: X\n    attributes: { q: $source.p }")
     #expect(found.contains("q would have nothing of p: give each element a value (q.c, q.d of p.a, p.b)"), "\(found)")
     let result = try store.migrated("  - from: X\n    attributes: { q.c: $source.p.b, q.d: 'uppercase:($source.p.a)' }")

@@ -56,17 +56,43 @@ struct StepRules {
     let policies = policies(writing: entity)
     let required = policies.contains(where: \.createsRelationships) ? ObjectRules.Moment.end : .made
     let layout = drafts.layout
-    return try layout.model.attributes(of: entity).compactMap { attribute in
-      guard !attribute.isTransient, attribute.derivationExpression == nil,
-        let column = layout.column(forAttribute: attribute.name, ofEntity: entity),
-        let position = layout.position(of: column.role)?.column
-      else { return nil }
-      let values = mode == .all ? try ValueRule(attribute, of: entity) : nil
-      guard !attribute.isOptional || values != nil else { return nil }
-      return ObjectRules.Column(
-        column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required,
-        values: values
-      )
+    let composites = layout.model.attributes(of: entity).flatMap { elements(of: $0, entity: entity, required) }
+    return try composites
+      + layout.model.attributes(of: entity).compactMap { attribute in
+        guard !attribute.isTransient, attribute.derivationExpression == nil,
+          let column = layout.column(forAttribute: attribute.name, ofEntity: entity),
+          let position = layout.position(of: column.role)?.column
+        else { return nil }
+        let values = mode == .all ? try ValueRule(attribute, of: entity) : nil
+        guard !attribute.isOptional || values != nil else { return nil }
+        return ObjectRules.Column(
+          column: position, property: "\(entity).\(attribute.name)", required: attribute.isOptional ? nil : required,
+          values: values
+        )
+      }
+  }
+
+  /// The elements that a composite attribute must have. Of an enumeration without raw values it is any of them.
+  private func elements(
+    of attribute: AttributeDescription, entity: String, _ required: ObjectRules.Moment
+  ) -> [ObjectRules.Column] {
+    let layout = drafts.layout
+    func column(_ path: String) -> Int? {
+      layout.column(forAttribute: path, ofEntity: entity).flatMap { layout.position(of: $0.role)?.column }
+    }
+    if attribute.needsAnyElement, required == .made {
+      let cases = attribute.leaves.compactMap { column($0.path) }
+      return cases.prefix(1).map {
+        ObjectRules.Column(
+          column: $0, property: "\(entity).\(attribute.name)", required: .made, values: nil,
+          others: Array(cases.dropFirst()))
+      }
+    }
+    return attribute.neededElements.compactMap { path in
+      let name = attribute.leaves.count > 1 ? path : attribute.name
+      return column(path).map {
+        ObjectRules.Column(column: $0, property: "\(entity).\(name)", required: required, values: nil)
+      }
     }
   }
 

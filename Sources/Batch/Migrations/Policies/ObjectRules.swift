@@ -26,6 +26,8 @@ final class ObjectRules: @unchecked Sendable {
     var required: Moment?
     /// What a value must be like; nil for anything.
     var values: ValueRule?
+    /// Columns that may have the value in its place: the other cases of an enumeration.
+    var others: [Int] = []
   }
 
   /// When a rule can be judged.
@@ -42,13 +44,14 @@ final class ObjectRules: @unchecked Sendable {
 
   init(_ columns: [Column]) {
     self.columns = columns
-    required = Set(columns.filter { $0.required == .made }.map(\.column))
+    required = Set(columns.filter { $0.required == .made && $0.others.isEmpty }.map(\.column))
   }
 
   /// Whether records with these columns can be made without a look at their values. `constant` gives the value that a
   /// column has in all of them.
   func allowsRecipes(_ constant: (Int) -> Value?) -> Bool {
     columns.allSatisfy { rule in
+      guard rule.others.isEmpty else { return false }
       guard let values = rule.values else { return true }
       return constant(rule.column).map { values.problem($0) == nil } ?? false
     }
@@ -58,7 +61,9 @@ final class ObjectRules: @unchecked Sendable {
   /// entity mapping's name.
   func check(by mapping: String?, isNull: (Int) throws -> Bool, value: (Int) throws -> Value) throws {
     for rule in columns {
-      if rule.required == .made, try isNull(rule.column) { throw Self.missing(rule.property, mapping) }
+      if rule.required == .made, try isNull(rule.column), try rule.others.allSatisfy(isNull) {
+        throw Self.missing(rule.property, mapping)
+      }
       if let values = rule.values, let problem = values.problem(try value(rule.column)) {
         throw Self.failure("\(rule.property) \(problem)", mapping)
       }
@@ -67,7 +72,7 @@ final class ObjectRules: @unchecked Sendable {
 
   /// The same for a value that a written object is given.
   func check(by mapping: String?, _ column: Int, _ value: Value) throws {
-    for rule in columns where rule.column == column {
+    for rule in columns where rule.column == column && rule.others.isEmpty {
       if rule.required == .made, value == .null { throw Self.missing(rule.property, mapping) }
       if let problem = rule.values?.problem(value) { throw Self.failure("\(rule.property) \(problem)", mapping) }
     }
