@@ -22,40 +22,45 @@ struct RenamingNotes {
   }
 
   private func list() -> [String] {
-    let mappings = step.mappingModels.flatMap(\.entityMappings)
-    let known = Set(mappings.filter { $0.sourceEntity != nil }.compactMap(\.destinationEntity))
-    let entities = step.destination.entities.filter { !$0.isAbstract && !known.contains($0.name) }.compactMap {
-      note(
-        $0.name, identifier: $0.renamingIdentifier, earlier: step.source.entity($0.renamingIdentifier ?? "")?.renamed)
+    let mappings = step.mappingModels.flatMap(\.entityMappings).filter { $0.sourceEntity != nil }
+    let known = Set(mappings.compactMap(\.destinationEntity))
+    return step.destination.entities.flatMap { entity -> [String] in
+      let isNew = !entity.isAbstract && !known.contains(entity.name)
+      let own = isNew ? entity.renamed.flatMap { note(entity.name, $0, earlier: step.source.entity($0)?.renamed) } : nil
+      return [own].compactMap { $0 } + properties(of: entity, mappings)
     }
-    return entities + mappings.flatMap(properties)
   }
 
-  private func properties(_ mapping: EntityMapping) -> [String] {
-    guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
-    let attributes = step.destination.attributes(of: entity).filter { attribute in
-      !attribute.isTransient && step.source.attribute(attribute.name, of: source) == nil
-        && mapping.attributeMappings.first { $0.name == attribute.name }?.valueExpression == nil
+  /// Of the properties that an entity declares; most have no identifier of their own.
+  private func properties(of entity: EntityDescription, _ mappings: [EntityMapping]) -> [String] {
+    let attributes = entity.attributes.filter { !$0.isTransient && $0.renamed != nil }
+    let relationships = entity.relationships.filter { !$0.isTransient && $0.renamed != nil }
+    guard !attributes.isEmpty || !relationships.isEmpty,
+      let mapping = mappings.first(where: { step.destination.isKind($0.destinationEntity ?? "", of: entity.name) }),
+      let source = mapping.sourceEntity
+    else { return [] }
+    let read = Set(
+      (mapping.attributeMappings + mapping.relationshipMappings).filter { $0.valueExpression != nil }.map(\.name))
+    return attributes.compactMap { attribute in
+      guard !read.contains(attribute.name), step.source.attribute(attribute.name, of: source) == nil,
+        let identifier = attribute.renamed
+      else { return nil }
+      return note(
+        "\(entity.name).\(attribute.name)", identifier, earlier: step.source.attribute(identifier, of: source)?.renamed)
     }
-    let relationships = step.destination.relationships(of: entity).filter { relationship in
-      !relationship.isTransient && step.source.relationship(relationship.name, of: source) == nil
-        && mapping.relationshipMappings.first { $0.name == relationship.name }?.valueExpression == nil
-    }
-    return attributes.compactMap {
-      note(
-        "\(entity).\($0.name)", identifier: $0.renamingIdentifier == $0.name ? nil : $0.renamingIdentifier,
-        earlier: step.source.attribute($0.renamingIdentifier ?? "", of: source)?.renamed)
-    }
-      + relationships.compactMap {
-        note(
-          "\(entity).\($0.name)", identifier: $0.renamingIdentifier == $0.name ? nil : $0.renamingIdentifier,
-          earlier: step.source.relationship($0.renamingIdentifier ?? "", of: source)?.renamed)
+      + relationships.compactMap { relationship in
+        guard !read.contains(relationship.name), step.source.relationship(relationship.name, of: source) == nil,
+          let identifier = relationship.renamed
+        else { return nil }
+        return note(
+          "\(entity.name).\(relationship.name)", identifier,
+          earlier: step.source.relationship(identifier, of: source)?.renamed)
       }
   }
 
   /// `earlier` is the identifier of what has that name in the version before.
-  private func note(_ path: String, identifier: String?, earlier: String?) -> String? {
-    guard let identifier, identifier != path, isNext || earlier != nil else { return nil }
+  private func note(_ path: String, _ identifier: String, earlier: String?) -> String? {
+    guard isNext || earlier != nil else { return nil }
     let start = "\(path) has the \(word) \(identifier), which nothing in \(step.source.name) has: it begins empty"
     return earlier.map { "\(start). What is named \(identifier) there has \($0): give it that to take its values over" }
       ?? start
