@@ -8,6 +8,9 @@ extension ManagedObjectModel {
     compositePaths == other.compositePaths
   }
 
+  /// Whether an entity has composite attributes: without any, the hashes tell all that columns hold.
+  package var hasComposites: Bool { !compositePaths.isEmpty }
+
   /// What tells versions with the same hashes apart by what their columns hold.
   package var columnsDigest: String {
     let text = compositePaths.sorted { $0.key < $1.key }.map {

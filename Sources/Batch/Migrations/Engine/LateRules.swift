@@ -6,12 +6,13 @@ extension StepDraft {
   /// Relationships to objects that are looked for, and that are not all there when the mapping's own are made: they are
   /// set when all objects of the step are there.
   func lateRules(of draft: MappingDraft) -> Set<String> {
-    let rules = (draft.mapping.rules?.relationships ?? []).filter { $0.target.foundEntity != nil }
-    guard !rules.isEmpty else { return [] }
+    let rules = draft.mapping.rules?.relationships ?? []
+    guard rules.contains(where: { $0.target.foundEntity != nil }) else { return [] }
     let others = mappings(notBefore: draft)
     return Set(
       rules.filter { rule in
-        others.contains { makes(rule.target.foundEntity ?? "", $0) || makesByRule(rule.target.foundEntity ?? "", $0) }
+        guard let entity = rule.target.foundEntity else { return false }
+        return others.contains { makes(entity, $0) || makesByRule(entity, $0) }
       }.map(\.name))
   }
 

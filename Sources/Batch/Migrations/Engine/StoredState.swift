@@ -25,9 +25,9 @@ extension StepState {
     writer.writeBool(isPatched)
     writer.writeArray(tableRows) { $0.writeUInt64($1) }
     Self.encode(digests, into: &writer)
-    Self.encode(lost, into: &writer)
+    writer.writeCounts(lost)
     writer.writeArray(links) { $1.encode(into: &$0) }
-    Self.encode(repeated, into: &writer)
+    writer.writeCounts(repeated)
     writer.writeArray(tallies) { $1.encode(into: &$0) }
     for tally in tallies { tally.encodeRest(into: &writer) }
     for tally in tallies { tally.encodeLost(into: &writer) }
@@ -57,9 +57,9 @@ extension StepState {
     isPatched = try reader.readBool()
     tableRows = try reader.readArray(elementSize: 8) { try $0.readUInt64() }
     digests = try Self.digests(from: &reader)
-    lost = try Self.counts(from: &reader)
+    lost = try reader.readCounts()
     links = try reader.readArray(elementSize: 24) { try Counts(from: &$0) }
-    repeated = try Self.counts(from: &reader)
+    repeated = try reader.readCounts()
     tallies = try Self.tallies(from: &reader)
     guard fits(plan) else { throw reader.damaged("the step's state") }
   }
@@ -82,18 +82,6 @@ extension StepState {
     else { return false }
     guard phase == .units else { return tableRows.count == plan.tableNames.count }
     return lookups.count == plan.lookups.count && spools.count == plan.keys.kept.count { $0 } && nextPage >= 2
-  }
-
-  private static func encode(_ counts: [String: UInt64], into writer: inout ByteWriter) {
-    writer.writeArray(counts.sorted { $0.key < $1.key }) {
-      $0.writeString($1.key)
-      $0.writeUInt64($1.value)
-    }
-  }
-
-  private static func counts(from reader: inout ByteReader) throws -> [String: UInt64] {
-    let counts = try reader.readArray { (try $0.readString(), try $0.readUInt64()) }
-    return Dictionary(counts, uniquingKeysWith: { first, _ in first })
   }
 
   /// Writes digests by name.

@@ -213,9 +213,7 @@ struct AccountLines {
     guard relationship.isToMany == back.isToMany else {
       return relationship.isToMany ? concrete(inverse, of: other) : nil
     }
-    let owner =
-      step.source.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }?.name
-      ?? entity
+    let owner = step.source.declarer(of: relationship.name, entity: entity)
     guard relationship.isToMany, (owner, relationship.name) > (other, inverse) else { return nil }
     return concrete(inverse, of: other)
   }

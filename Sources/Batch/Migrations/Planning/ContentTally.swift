@@ -95,7 +95,7 @@ struct ContentTally: Equatable {
 
   func encode(into writer: inout ByteWriter) {
     rows.encode(into: &writer)
-    Self.encode(changed, into: &writer)
+    writer.writeCounts(changed)
     let untaken = leftOut.byNumber.merging(rejected.byNumber, uniquingKeysWith: &+)
     for counts in [untaken, links] { Self.encode(counts, into: &writer) }
   }
@@ -114,14 +114,7 @@ struct ContentTally: Equatable {
   }
 
   /// What nobody carries, which states of earlier versions lack, too.
-  func encodeLost(into writer: inout ByteWriter) { Self.encode(lost, into: &writer) }
-
-  private static func encode(_ counts: [String: UInt64], into writer: inout ByteWriter) {
-    writer.writeArray(counts.sorted { $0.key < $1.key }) {
-      $0.writeString($1.key)
-      $0.writeUInt64($1.value)
-    }
-  }
+  func encodeLost(into writer: inout ByteWriter) { writer.writeCounts(lost) }
 
   private static func encode(_ counts: [Int: UInt64], into writer: inout ByteWriter) {
     writer.writeArray(counts.sorted { $0.key < $1.key }) {
@@ -132,7 +125,7 @@ struct ContentTally: Equatable {
 
   init(from reader: inout ByteReader) throws {
     rows = try RowCounts(from: &reader)
-    changed = try Self.counts(from: &reader)
+    changed = try reader.readCounts()
     leftOut = RowCounts(objects: try Self.counts(from: &reader))
     links = try Self.counts(from: &reader)
   }
@@ -158,11 +151,7 @@ struct ContentTally: Equatable {
   private static let earlierMark = " lost"
 
   /// Reads what ``encodeLost(into:)`` wrote.
-  mutating func readLost(from reader: inout ByteReader) throws { lost = try Self.counts(from: &reader) }
-
-  private static func counts(from reader: inout ByteReader) throws -> [String: UInt64] {
-    Dictionary(try reader.readArray { (try $0.readString(), try $0.readUInt64()) }) { $1 }
-  }
+  mutating func readLost(from reader: inout ByteReader) throws { lost = try reader.readCounts() }
 
   private static func counts(from reader: inout ByteReader) throws -> [Int: UInt64] {
     Dictionary(try reader.readArray(elementSize: 16) { (try $0.readInt(), try $0.readUInt64()) }) { $1 }

@@ -90,7 +90,7 @@ struct InferredRequirements {
       }
       guard isFilled || Inference.needsValues(target, from: old) else { continue }
       if target.type == .composite { requirement.remedy = "give its elements values in a mapping file (--mappings)" }
-      add(requirement, of: old.flatMap { origin.attributes[$0.name] })
+      add(requirement, of: [old.flatMap { origin.attributes[$0.name] }])
     }
     for property in mapping.relationshipMappings {
       addToOne(property, from: source, to: destination, step: step, origin: origin)
@@ -113,14 +113,17 @@ struct InferredRequirements {
         version: step.destination.name, step: (step.source, step.destination), isToOne: true))
   }
 
-  private mutating func add(_ requirement: Requirement, of value: MappingComposition.AttributeOrigin?) {
+  /// Adds what has a value where one of these has.
+  private mutating func add(_ requirement: Requirement, of values: [MappingComposition.AttributeOrigin?]) {
     var requirement = requirement
-    switch value {
-    case .constant(let value) where value != .null: return
-    case .source(_, _, .some): return
-    case .source(let attribute, _, nil): requirement.attributes = [attribute]
-    // What an attribute without a source in the store gets is no row's matter.
-    default: if requirement.isFilled { return }
+    for value in values {
+      switch value {
+      case .constant(let value) where value != .null: return
+      case .source(_, _, .some): return
+      case .source(let attribute, _, nil): requirement.attributes.append(attribute)
+      // What an attribute without a source in the store gets is no row's matter.
+      default: if requirement.isFilled { return }
+      }
     }
     requirements.append(requirement)
   }
@@ -130,34 +133,19 @@ struct InferredRequirements {
     of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
     origin: MappingComposition.Origin
   ) {
+    func value(of path: String?) -> MappingComposition.AttributeOrigin? { path.flatMap { origin.attributes[$0] } }
+    func from(_ path: String) -> String? { old.flatMap { target.origin(of: path, in: $0) } }
     if target.needsAnyElement, !target.takesAnyElement(of: old) {
-      addCases(of: target, from: old, whole, origin: origin)
+      add(whole, of: target.leaves.map { value(of: from($0.path)) })
     }
     let known = Set(old?.neededElements ?? [])
     for path in target.neededElements {
-      let from = old.flatMap { target.origin(of: path, in: $0) }
+      let from = from(path)
       if let from, known.contains(from) { continue }
       var requirement = whole
       if target.leaves.count > 1 { requirement.name = path }
-      add(requirement, of: from.flatMap { origin.attributes[$0] })
+      add(requirement, of: [value(of: from)])
     }
-  }
-
-  /// An enumeration without raw values has a value where one of its cases has.
-  private mutating func addCases(
-    of target: AttributeDescription, from old: AttributeDescription?, _ whole: Requirement,
-    origin: MappingComposition.Origin
-  ) {
-    var requirement = whole
-    for (path, _) in target.leaves {
-      switch old.flatMap({ target.origin(of: path, in: $0) }).flatMap({ origin.attributes[$0] }) {
-      case .constant(let value) where value != .null: return
-      case .source(_, _, .some): return
-      case .source(let attribute, _, nil): requirement.attributes.append(attribute)
-      default: continue
-      }
-    }
-    requirements.append(requirement)
   }
 
   /// Relationships that an inferred step adds and that must have an object: nothing gives them one. A sentence for each

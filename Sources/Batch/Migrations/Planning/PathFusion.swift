@@ -22,6 +22,8 @@ struct PathFusion {
   /// The pass at hand: its stages, the last of which may still grow, and the steps that each is made of.
   private var stages: [(step: MigrationStep, steps: Range<Int>)] = []
   private var stretch: Stretch?
+  /// Whether the step at hand has an account of its own: ``losesApart(_:)``.
+  private var isApart = false
   /// A thing that the store has beyond its model: one mapping carries it by the store's version and the last one, but
   /// where a pass makes rows of versions between, nobody says what becomes of it there.
   private var stranger: String?
@@ -67,7 +69,9 @@ struct PathFusion {
   }
 
   private mutating func add(_ step: MigrationStep, _ index: Int) throws {
-    if let first = stretch?.first, !isApart(index - 1), !isApart(index),
+    let wasApart = isApart
+    isApart = losesApart(step)
+    if let first = stretch?.first, !wasApart, !isApart,
       let longer = try composition(from: first, to: index)
     {
       stretch?.composition = longer
@@ -86,9 +90,8 @@ struct PathFusion {
   }
 
   /// Whether a step loses values that the account of several would not show as lost.
-  private func isApart(_ index: Int) -> Bool {
-    let hasComposites = path[index].source.entities.contains { $0.attributes.contains { $0.type == .composite } }
-    return hasComposites && path[index].isInferred && AccountLines(path[index]).emptiesComposites
+  private func losesApart(_ step: MigrationStep) -> Bool {
+    step.isInferred && step.source.hasComposites && AccountLines(step).emptiesComposites
   }
 
   /// The composition of the steps from one to another, which follows the stretch at hand; nil if there is none.

@@ -14,6 +14,11 @@ struct PropertyPath {
 }
 
 extension ManagedObjectModel {
+  /// The nearest ancestor of an entity that declares a relationship; the entity itself if none does.
+  func declarer(of relationship: String, entity: String) -> String {
+    ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship } }?.name ?? entity
+  }
+
   /// The relationship that is written so.
   func relationship(at path: String) -> RelationshipDescription? {
     PropertyPath(path).flatMap { relationship($0.name, of: $0.entity) }

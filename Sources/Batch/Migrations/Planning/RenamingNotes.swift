@@ -4,20 +4,22 @@ import MappingModels
 /// Renaming identifiers that find nothing in the version before: what was to be renamed begins empty, and its old values
 /// are dropped.
 struct RenamingNotes {
-  private let step: MigrationStep
+  let step: MigrationStep
+  let library: ModelLibrary
   /// Whether no version lies between those of the step.
-  private let isNext: Bool
+  private var isNext: Bool {
+    guard let from = library.position(of: step.source), let to = library.position(of: step.destination) else {
+      return false
+    }
+    return to == from + 1
+  }
   /// What people wrote.
   private var word: String { step.destination.isOfSwiftData ? "originalName" : "renaming identifier" }
-
-  private init(_ step: MigrationStep, isNext: Bool) { (self.step, self.isNext) = (step, isNext) }
 
   /// A sentence for each, of steps that are inferred.
   static func list(_ steps: [MigrationStep], in library: ModelLibrary) -> [String] {
     steps.filter { $0.isInferred && !$0.isIdentity }.flatMap { step in
-      let places = [step.source, step.destination].map(library.position)
-      let isNext = if let from = places[0], let to = places[1] { to == from + 1 } else { false }
-      return RenamingNotes(step, isNext: isNext).list()
+      RenamingNotes(step: step, library: library).list()
     }
   }
 
@@ -41,26 +43,23 @@ struct RenamingNotes {
     else { return [] }
     let read = Set(
       (mapping.attributeMappings + mapping.relationshipMappings).filter { $0.valueExpression != nil }.map(\.name))
-    return attributes.compactMap { attribute in
-      guard !read.contains(attribute.name), step.source.attribute(attribute.name, of: source) == nil,
-        let identifier = attribute.renamed
-      else { return nil }
-      return note(
-        "\(entity.name).\(attribute.name)", identifier, earlier: step.source.attribute(identifier, of: source)?.renamed)
+    func note<Property>(
+      _ name: String, _ identifier: String?, earlier: (String) -> Property?, renamed: (Property) -> String?
+    ) -> String? {
+      guard let identifier, !read.contains(name), earlier(name) == nil else { return nil }
+      return self.note("\(entity.name).\(name)", identifier, earlier: earlier(identifier).flatMap(renamed))
     }
-      + relationships.compactMap { relationship in
-        guard !read.contains(relationship.name), step.source.relationship(relationship.name, of: source) == nil,
-          let identifier = relationship.renamed
-        else { return nil }
-        return note(
-          "\(entity.name).\(relationship.name)", identifier,
-          earlier: step.source.relationship(identifier, of: source)?.renamed)
+    return attributes.compactMap {
+      note($0.name, $0.renamed, earlier: { step.source.attribute($0, of: source) }, renamed: \.renamed)
+    }
+      + relationships.compactMap {
+        note($0.name, $0.renamed, earlier: { step.source.relationship($0, of: source) }, renamed: \.renamed)
       }
   }
 
   /// `earlier` is the identifier of what has that name in the version before.
   private func note(_ path: String, _ identifier: String, earlier: String?) -> String? {
-    guard isNext || earlier != nil else { return nil }
+    guard earlier != nil || isNext else { return nil }
     let start = "\(path) has the \(word) \(identifier), which nothing in \(step.source.name) has: it begins empty"
     return earlier.map { "\(start). What is named \(identifier) there has \($0): give it that to take its values over" }
       ?? start

@@ -107,7 +107,6 @@ extension AccountLine {
     guard let relationship = model.relationship(name ?? "", of: entity), relationship.isToMany,
       relationship.inverseName == nil
     else { return path }
-    let owner = model.ancestors(of: entity).first { $0.relationships.contains { $0.name == relationship.name } }
-    return "\(owner?.name ?? entity).\(relationship.name)"
+    return "\(model.declarer(of: relationship.name, entity: entity)).\(relationship.name)"
   }
 }

@@ -32,7 +32,7 @@ public enum StoreModel {
   /// What a person should know of a store that may have any of several versions; nil if it has one.
   static func doubt(_ reader: StoreReader, in library: ModelLibrary) -> String? {
     let alike = library.models(matching: reader.metadata.versionHashes)
-    if alike.count == 1, let own = CachedModel(reader).model, !own.hasColumns(of: alike[0]) {
+    if alike.count == 1, alike[0].hasComposites, let own = CachedModel(reader).model, !own.hasColumns(of: alike[0]) {
       return
         "the store's own model has other attributes in its columns than \(alike[0].name), though their version hashes are "
         + "equal: values may get the names of others. Name the sources of the store's version, too"

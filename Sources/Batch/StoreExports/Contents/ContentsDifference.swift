@@ -65,7 +65,7 @@ public struct ContentsDifference: Sendable {
       let hand = { (change: ContentsChange) in try CallersError.marking { try body(change) } }
       let files = ExternalComparison(fileSystem)
       let pairs = try ContentsTables((left, old), (right, new)).units(of: options.entity).map { unit in
-        ContentsPair(
+        try ContentsPair(
           unit, old: unit.old.map { side($0, left, of: old, binding: bindings?.old, entities: unit.entities) },
           new: unit.new.map { side($0, right, of: new, binding: bindings?.new, entities: unit.entities) }, files: files,
           memory: options.memory, fileSystem: fileSystem)
@@ -110,7 +110,7 @@ public struct ContentsDifference: Sendable {
       // Objects of an entity may lie in several tables.
       for (entity, count) in pair.counts { summary.counts[entity, default: .init()] += count }
       let rows = pair.counts.values.reduce(0) { $0 + $1.same + $1.saved + $1.changed + $1.added + $1.removed }
-      meter.finish(rows: rows, bytes: try work(pair))
+      meter.finish(rows: rows, bytes: work(pair))
     }
   }
 
@@ -120,11 +120,11 @@ public struct ContentsDifference: Sendable {
       try sum + (pair.old.map { try old.bytes(of: $0.schema) } ?? 0)
         + (pair.new.map { try new.bytes(of: $0.schema) } ?? 0)
     }
-    return try pairs.reduce(bytes) { try $0 + work($1) }
+    return pairs.reduce(bytes) { $0 + work($1) }
   }
 
-  private func work(_ pair: ContentsPair) throws -> Double {
-    try pair.bytes() * (sides(pair) == nil ? 1 : 1 + ContentsMeter.lookupWeight)
+  private func work(_ pair: ContentsPair) -> Double {
+    pair.bytes * (sides(pair) == nil ? 1 : 1 + ContentsMeter.lookupWeight)
   }
 
   /// Both states of a pair that is compared by another key.

@@ -14,6 +14,8 @@ final class ContentsPair {
   let new: ContentsSide?
   /// Names of columns that both have, in order.
   let shared: [String]
+  /// Bytes of the table in both states.
+  let bytes: Double
   /// Whether rows of equal bytes are equal objects.
   private let hasOneShape: Bool
   private let files: ExternalComparison
@@ -27,7 +29,8 @@ final class ContentsPair {
   init(
     _ unit: ContentsUnit, old: ContentsSide?, new: ContentsSide?, files: ExternalComparison, memory: MemoryBudget,
     fileSystem: any FileSystem
-  ) {
+  ) throws {
+    bytes = try [old, new].compactMap { $0 }.reduce(0) { try $0 + $1.reader.bytes(of: $1.schema) }
     (name, pairing, self.old, self.new, self.files) = (unit.name, unit.pairing, old, new, files)
     entities = unit.entities.sorted(by: NameOrder.codeUnits)
     let both = (old?.columns.keys.filter { new?.columns[$0] != nil } ?? []).sorted(by: NameOrder.codeUnits)
@@ -44,11 +47,6 @@ final class ContentsPair {
 
   /// Whether both states have a column of that name.
   func has(_ key: String) -> Bool { old?.find(key) != nil && new?.find(key) != nil }
-
-  /// Bytes of the table in both states.
-  func bytes() throws -> Double {
-    try [old, new].compactMap { $0 }.reduce(0) { try $0 + $1.reader.bytes(of: $1.schema) }
-  }
 
   /// Columns of one state alone.
   var unshared: [String] {

@@ -24,13 +24,12 @@ struct KeyedMerge {
   func run(
     from old: ContentsSide, to new: ContentsSide, _ body: (ContentsChange) throws -> Void, meter: ContentsMeter
   ) throws {
-    let bytes = try pair.bytes()
-    let (sorter, rows) = try keys(of: old, and: new, bytes: bytes, meter: meter)
+    let (sorter, rows) = try keys(of: old, and: new, meter: meter)
     let (left, right) = (lookup(old), lookup(new))
     var (group, value, done): ([Int64], [UInt8], UInt64) = ([], [], 0)
     func change(_ oldKey: Int64?, _ newKey: Int64?) throws {
       done += 1
-      if done & 0xFFF == 0 { show(done, of: rows, bytes, meter: meter) }
+      if done & 0xFFF == 0 { show(done, of: rows, meter: meter) }
       let found = try withRow(left, oldKey) { first in
         try withRow(right, newKey) { second in try pair.change(first, second) }
       }
@@ -56,18 +55,18 @@ struct KeyedMerge {
 
   /// What makes rows of both states the same, to be sorted, and how many they are.
   private func keys(
-    of old: ContentsSide, and new: ContentsSide, bytes: Double, meter: ContentsMeter
+    of old: ContentsSide, and new: ContentsSide, meter: ContentsMeter
   ) throws -> (ExternalSorter, UInt64) {
     let path = UnfinishedFiles.temporaryPath("contents")
     let sorter = ExternalSorter(memoryBytes: memory.sortBytes, path: path, fileSystem: fileSystem)
     let rows = try add(old, .old, to: sorter, meter: meter, from: 0)
-    return (sorter, try rows + add(new, .new, to: sorter, meter: meter, from: bytes / 2))
+    return (sorter, try rows + add(new, .new, to: sorter, meter: meter, from: pair.bytes / 2))
   }
 
   /// Keys are read first, and make a third of the work; most rows of one state have one of the other.
-  private func show(_ done: UInt64, of rows: UInt64, _ bytes: Double, meter: ContentsMeter) {
+  private func show(_ done: UInt64, of rows: UInt64, meter: ContentsMeter) {
     let part = min(1, 2 * Double(done) / Double(max(1, rows)))
-    meter.show(rows: done, bytes: bytes * (1 + part * ContentsMeter.lookupWeight))
+    meter.show(rows: done, bytes: pair.bytes * (1 + part * ContentsMeter.lookupWeight))
   }
 
   private func lookup(_ side: ContentsSide) -> RowLookup {

@@ -118,6 +118,6 @@ struct LinkDifference {
       }
       meter.show(rows: 0, bytes: Double(scan.bytesRead))
     }
-    meter.finish(rows: 0, bytes: try reader.bytes(of: table.schema))
+    meter.finish(rows: 0, bytes: Double(scan.bytesRead))
   }
 }
