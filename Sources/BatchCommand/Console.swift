@@ -1,5 +1,6 @@
 import Batch
 import Glibc
+import RunSupport
 
 /// Standard output for results, standard error for everything else.
 enum Console {
@@ -55,10 +56,7 @@ enum Console {
   }
 
   /// Peak resident memory of this process in bytes.
-  static var peakMemory: Int {
-    var usage = rusage()
-    return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? usage.ru_maxrss * 1024 : 0
-  }
+  static var peakMemory: Int { Int(ProcessMemory.peak) }
 
   static func size(_ bytes: UInt64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"]

@@ -78,6 +78,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
   func run() throws {
     guard let store else { return try migrateList() }
     try outlets.checkPaths([store, output].compactMap { $0 })
+    if continues, let output, let xml = (try? XMLSource(store)) ?? nil { try xml.requireUnchanged(named, output) }
     if try resumed(output ?? store) { return }
     if let output { try OutputPath("--output", output).checkCompanion() }
     guard let xml = try XMLSource(store) else { return try migrate(store, named: store) }

@@ -94,7 +94,10 @@ extension XMLSource {
     let (copy, files) = (Self.copy(for: output), LocalFileSystem())
     if try files.statusOfName(copy) != nil {
       // A run goes on from what it began with.
-      if !restarts, Self.isUnderWay(output) { return copy }
+      if !restarts, Self.isUnderWay(output) {
+        try requireUnchanged(models, output)
+        return copy
+      }
       try files.remove(copy)
     }
     // An output that an earlier run has made of the same objects is not made again, which the copy shows.
@@ -106,6 +109,21 @@ extension XMLSource {
     try converted(
       to: copy, library, memory, quiet: operating.quiet || operating.json, display: display)
     return copy
+  }
+
+  /// Throws `badCheckpoint` if what an interrupted run goes on from was read before the XML store was written to.
+  func requireUnchanged(_ models: ModelArguments, _ output: String) throws {
+    let files = LocalFileSystem()
+    guard let made = try files.status(Self.copy(for: output))?.modified, let now = try files.status(path)?.modified,
+      now > made, Self.isUnderWay(output)
+    else { return }
+    let restart = ProgramName.command(
+      ["migrate", path] + models.arguments + ["--output", output, "--restart"])
+    let resume = ProgramName.command("resume", output)
+    throw BatchError(
+      .badCheckpoint, "the XML store was written to since its interrupted migration began",
+      hint: "Begin anew with \(restart), or go on with what it held then: \(resume)", effect: .nothingWritten,
+      next: [restart.line, resume.line], path: path)
   }
 
   /// What a migration is told that names no output, or a server.

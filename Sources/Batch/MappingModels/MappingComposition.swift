@@ -206,9 +206,6 @@ extension MappingComposition.Origin {
     _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription),
     _ null: Value?
   ) throws -> MappingComposition.AttributeOrigin {
-    guard old.allowsExternalBinaryDataStorage == new.attribute.allowsExternalBinaryDataStorage else {
-      throw MappingComposition.Obstacle(reason: "\(new.path) changes where its data may lie")
-    }
     func converted(_ value: Value) throws -> Value {
       if let converted = new.attribute.type.converted(value, from: old.type) { return converted }
       throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")

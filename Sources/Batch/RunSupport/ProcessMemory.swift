@@ -11,7 +11,17 @@ package enum ProcessMemory {
   }
 
   /// The most bytes that were resident so far.
-  package static var peak: UInt64 {
+  package static var peak: UInt64 { highWater ?? mostUsed }
+
+  /// What the system says of the program alone; nil where it does not.
+  private static var highWater: UInt64? {
+    let bytes = (try? LocalFileSystem().readAll("/proc/self/status", cap: 1 << 16)) ?? []
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { UInt64($0) }.map { $0 << 10 }
+  }
+
+  /// The same of the whole process: a program that another one has become goes on with the peak of that one.
+  private static var mostUsed: UInt64 {
     var usage = rusage()
     return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? UInt64(usage.ru_maxrss) << 10 : 0
   }

@@ -17,8 +17,17 @@ struct ImportPlan {
     let template: [Value]
     let attributes: [String: ImportAttribute]
     let relationships: [String: Relationship]
-    /// Columns that must have a value, with the properties' names.
-    let required: [(column: Int, name: String)]
+    let required: [Requirement]
+  }
+
+  /// A property that must have a value.
+  struct Requirement {
+    let name: String
+    /// One of them has the value: those of an enumeration's cases, else a single one.
+    let columns: [Int]
+    var isRelationship = false
+
+    func isMissing(_ isNull: (Int) -> Bool) -> Bool { columns.allSatisfy(isNull) }
   }
 
   /// A relationship.
@@ -79,27 +88,39 @@ struct ImportPlan {
     if let place = columns.firstIndex(where: { $0.role == .entity }) { template[place] = .integer(Int64(number)) }
     if let place = columns.firstIndex(where: { $0.role == .optimisticLock }) { template[place] = .integer(1) }
     var attributes: [String: ImportAttribute] = [:]
-    var required: [(column: Int, name: String)] = []
+    var places: [String: Int] = [:]
     for (path, attribute) in layout.model.storedAttributes(of: name) {
       guard let column = columns.firstIndex(where: { $0 == layout.column(forAttribute: path, ofEntity: name) }) else {
         continue
       }
+      places[path] = column
       attributes[path] = ImportAttribute(
         column: column, path: path, attribute: attribute,
         rule: validation == .all ? try ValueRule(attribute, of: name) : nil)
-      if let value = attribute.defaultValue { template[column] = attribute.type.stored(value) }
-      let isRequired = !attribute.isOptional && attribute.derivationExpression == nil
-      if isRequired, !path.contains(".") { required.append((column, path)) }
+      if let value = attribute.storedDefault { template[column] = value }
     }
+    var required = layout.model.attributes(of: name).flatMap { Self.requirements($0, places) }
     let relationships = self.relationships(name)
     for relationship in layout.model.relationships(of: name) where !relationship.isOptional {
       guard case .ownKey(_, let column, _, _)? = relationships[relationship.name]?.storage else { continue }
-      required.append((column, relationship.name))
+      required.append(Requirement(name: relationship.name, columns: [column], isRelationship: true))
     }
     return Entity(
       name: name, number: number, table: table, isAbstract: layout.model.entity(name)?.isAbstract ?? false,
       template: template, attributes: attributes, relationships: relationships,
       required: validation == .none ? [] : required)
+  }
+
+  /// What an attribute must have; `places` are columns by path.
+  private static func requirements(_ attribute: AttributeDescription, _ places: [String: Int]) -> [Requirement] {
+    guard !attribute.isOptional, !attribute.isTransient, attribute.derivationExpression == nil else { return [] }
+    if attribute.needsAnyElement {
+      return [Requirement(name: attribute.name, columns: attribute.leaves.compactMap { places[$0.path] })]
+    }
+    let paths = attribute.type == .composite ? attribute.neededElements : [attribute.name]
+    return paths.compactMap { path in
+      places[path].map { Requirement(name: attribute.leaves.count > 1 ? path : attribute.name, columns: [$0]) }
+    }
   }
 
   private func relationships(_ entity: String) -> [String: Relationship] {

@@ -191,7 +191,8 @@ extension ImportReader {
     for member in object.attributes {
       for attribute in try attributes(member, entity) { row[attribute.column] = try attribute.stored(member.value) }
     }
-    for (column, name) in entity.required where row[column] == .null && entity.attributes[name] != nil {
+    let missing = entity.required.first { !$0.isRelationship && $0.isMissing { row[$0] == .null } }
+    if let name = missing?.name {
       throw ImportProblem("\(name) is required and has no value; --validate none writes such objects as they are")
     }
     return row

@@ -34,7 +34,7 @@ final class ImportShape {
   private let literals: ImportLiterals
   /// What stands before the key in a URI.
   private let uriPrefix: [UInt8]
-  private let required: [Int]
+  private let required: [ImportPlan.Requirement]
   /// The key of the line at hand; nil if it has none.
   @exclusivity(unchecked) private(set) var key: Int64?
 
@@ -48,7 +48,7 @@ final class ImportShape {
     name = Array(entity.name.utf8)
     row = ImportRow(entity.template)
     if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
-    required = entity.required.filter { entity.attributes[$0.name] != nil }.map(\.column)
+    required = entity.required.filter { !$0.isRelationship }
   }
 
   private init(of shape: ImportShape) {
@@ -68,7 +68,7 @@ final class ImportShape {
     guard literals.count == 0 ? readsFields(&scanner) : readsObject(&scanner), scanner.isAtEnd, key ?? 1 > 0 else {
       return false
     }
-    return required.allSatisfy { !row.isNull($0) }
+    return !required.contains { $0.isMissing(row.isNull) }
   }
 
   private func readsObject(_ scanner: inout ImportScanner) -> Bool {

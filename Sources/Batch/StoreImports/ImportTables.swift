@@ -142,7 +142,7 @@ final class ImportTables {
       counts[number] += 1
       let required = plan.byNumber[number]?.required ?? []
       guard !patches.isEmpty else {
-        let missing = required.first { decoder.type($0.column) == SerialType.null }
+        let missing = required.first { $0.isMissing { decoder.type($0) == SerialType.null } }
         if let missing { throw self.missing(missing.name, number, line: row.line) }
         try compareSides(row.table, line: row.line) { decoder.integer($0) }
         return try append(key, record)
@@ -151,7 +151,8 @@ final class ImportTables {
       try compareSides(row.table, line: row.line) { column in
         if case .integer(let target) = values[column] { target } else { nil }
       }
-      for (column, name) in required where values[column] == .null { throw missing(name, number, line: row.line) }
+      let missing = required.first { $0.isMissing { values[$0] == .null } }
+      if let missing { throw self.missing(missing.name, number, line: row.line) }
       encoder.reset()
       for value in values { encoder.append(value) }
       try append(key)

@@ -7,7 +7,7 @@ extension ImportTables {
   /// at one by one.
   func take(_ head: ImportRowLog.Head, _ rows: UnsafeRawBufferPointer) throws -> Bool {
     guard let entity = plan.byNumber[head.entity], entity.table == head.table, listed[head.table].isEmpty,
-      entity.required.allSatisfy({ entity.attributes[$0.name] != nil })
+      !entity.required.contains(where: \.isRelationship)
     else { return false }
     try close()
     try advance(to: head.table)

@@ -129,7 +129,7 @@ extension MigrationSession {
   private func place(_ object: NSManagedObject, _ target: DestinationObject) throws {
     (object.key, object.target) = (target.key, target)
     guard let known = object.known else { return }
-    for (name, value) in known.attributes { try target.set(name, value) }
+    for (name, value) in known.attributes { try target.setStored(name, value) }
     known.attributes = [:]
     let waiting = known.waiting
     known.waiting = []
@@ -153,7 +153,7 @@ extension MigrationSession {
     // The mapping's own values belong to super; an object of one's own begins with defaults.
     for name in object.kind.attributeNames where object.known?.attributes[name] == nil {
       guard let attribute = kind.attributes[name] else { continue }
-      try target.set(name, attribute.type.normalized(kind.template[attribute.position]))
+      try target.setStored(name, attribute.type.normalized(kind.template[attribute.position]))
     }
     made.removeAll { $0 === object }
     primary = object
@@ -167,7 +167,7 @@ extension MigrationSession {
     guard remembered.takes(object.kind.number) else { return object.known = nil }
     try engine.checkIfRejectable(target)
     let known = object.known ?? KnownValues()
-    for name in object.kind.attributeNames { known.attributes[name] = try target.value(name) }
+    for name in object.kind.attributeNames { known.attributes[name] = try target.storedValue(name) }
     object.known = known
     remembered.keep(object)
   }

@@ -34,7 +34,7 @@ extension MigrationSession {
       owner.known?.attributes[name] = value
       return
     }
-    try target(of: owner)?.set(name, value)
+    try target(of: owner)?.setStored(name, value)
     guard owner.target == nil, owner.known != nil else { return }
     owner.known?.attributes[name] = attribute.type.fitting(value) ?? value
     remembered.changed(owner, name)

@@ -79,6 +79,29 @@ import Testing
     #expect(try MigrationFolder.rows(path, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16001") == ["int64(40)"])
   }
 
+  @Test(
+    "A to-one to what gets a sub-entity has a second bit from then on, which no hash shows: refused",
+    arguments: [false, true])
+  func historyOverFamilies(addsChild: Bool) throws {
+    let link = [StoreModels.link("u", "U", "ts")]
+    let models = [("V1", !addsChild), ("V2", addsChild)].map { name, hasChild in
+      ManagedObjectModel(
+        name: name,
+        entities: [
+          StoreModels.entity("T", [("a", .string)], link),
+          StoreModels.entity("U", [], [StoreModels.link("ts", "T", "u", many: true)]),
+          StoreModels.entity(name + "Only"),
+        ] + (hasChild ? [StoreModels.entity("U2", parent: "U", [("b", .string)])] : []))
+    }
+    let folder = try MigrationFolder(models)
+    let store = try folder.sample("V1", rows: 0, seed: 1)
+    try CarriedStore.addHistory(store, entity: try number("T", models[0]), hasBitmaps: true)
+    var request = folder.request(store)
+    request.target = .version("V2")
+    let error = #expect(throws: BatchError.self) { try folder.migrate(request) }
+    #expect(error?.message.contains("T has other properties in V2") == true, "\(String(describing: error))")
+  }
+
   @Test("History of an entity that the new version does not have is refused")
   func historyOfRemovedEntity() throws {
     try CarriedStore.addHistory(store, entity: try number("Ghost", MigrationModels.first))

@@ -10,13 +10,18 @@ struct CarriedRelationships {
   let compiled: [CompiledMapping]
   let links: [LinkUnit]
 
-  /// Throws `badMapping` naming the first relationship that would be lost.
-  func check() throws {
+  /// Throws `badMapping` naming the first relationship that would be lost. Gives notes of such as had no inverse and get
+  /// one, whose links are those of the other side from now on: applications that mend their models do that.
+  func check() throws -> [String] {
+    var notes: [String] = []
     for draft in drafts.drafts {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name],
-          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts), !arrives(relationship, origin)
+          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
         else { continue }
+        try requireNoRule(property.name, of: draft, relationship)
+        notes += try checkInverse(property.name, of: draft, relationship, from: origin)
+        guard !arrives(relationship, origin) else { continue }
         throw BatchError(
           .badMapping,
           "the objects of \(draft.source.name).\(origin.name) would be lost: nothing sets the other side of \(property.name)",
@@ -26,6 +31,52 @@ struct CarriedRelationships {
               + "if rules of a mapping file make them, write \(property.name): null", entity: draft.destination.name)
       }
     }
+    return notes.uniqued
+  }
+
+  /// What is carried over for each object, and set by a rule of the other side, would be neither the one nor the other.
+  /// A rule of a to-one that holds the key itself decides alone, and one-to-ones have a check of their own.
+  private func requireNoRule(_ name: String, of draft: MappingDraft, _ relationship: StoredRelationship) throws {
+    guard !relationship.isOneToOne, let inverse = relationship.inverse else { return }
+    if case .inverseKey = relationship.storage { return }
+    for other in drafts.drafts where drafts.layout.model.isKind(other.destination.name, of: relationship.destination) {
+      guard other.mapping.rules?.relationships.contains(where: { $0.name == inverse }) == true else { continue }
+      let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
+      throw BatchError(
+        .badMapping,
+        "\(side) is carried over for each object, and a rule of \(other.mapping.name) sets its inverse \(otherSide)",
+        hint: "Write \(name): null in the relationships of \(draft.mapping.name): the rule sets both sides",
+        entity: draft.destination.name)
+    }
+  }
+
+  /// The key at the other end of a to-many has to come from the same links.
+  private func checkInverse(
+    _ name: String, of draft: MappingDraft, _ relationship: StoredRelationship, from origin: RelationshipOrigin
+  ) throws -> [String] {
+    guard case .inverseKey = relationship.storage, let inverse = relationship.inverse else { return [] }
+    var notes: [String] = []
+    let model = drafts.graph.binding.layout.model
+    for other in drafts.drafts where model.isKind(other.source.name, of: origin.relationship.destination) {
+      guard !other.mapping.isSkipped, drafts.layout.model.isKind(other.destination.name, of: relationship.destination),
+        let property = other.mapping.relationshipMappings.first(where: { $0.name == inverse }),
+        let comesFrom = try RelationshipOrigin(property, draft: other, drafts: drafts),
+        origin.relationship.inverse != comesFrom.name
+      else { continue }
+      let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
+      guard origin.relationship.inverse != nil else {
+        notes.append("\(side) had no inverse: it leads from now on to the objects whose \(otherSide) leads to its own")
+        continue
+      }
+      throw BatchError(
+        .badMapping,
+        "\(side) takes over \(draft.source.name).\(origin.name), and its inverse \(otherSide) takes over "
+          + "\(comesFrom.name): the links of \(origin.name) would be lost",
+        hint: "To leave them out, write \(name): null in the relationships of \(draft.mapping.name) in a mapping file "
+          + "(`godwit mapping init` begins one)",
+        entity: draft.destination.name)
+    }
+    return notes
   }
 
   private func arrives(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> Bool {

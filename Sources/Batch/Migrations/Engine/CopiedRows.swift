@@ -6,10 +6,8 @@ import Streams
 extension RowTransformer {
   func links(_ page: RowPage, _ unit: LinkUnit) throws {
     let source = plan.binding.joins.firstIndex { $0.schema.rootPage == unit.scan.root }
-    let before = state.links[unit.join].kept
-    defer {
-      if let source { state.tallies[0].add(carriedLinks: state.links[unit.join].kept - before, of: source) }
-    }
+    var carried: UInt64 = 0
+    defer { if let source { state.tallies[0].add(carriedLinks: carried, of: source) } }
     for index in 0..<page.count {
       let rowid = page.rowid(index)
       guard row.decode(page.record(index)) else {
@@ -17,13 +15,12 @@ extension RowTransformer {
           .badStore, "a row with links of \(unit.name) is damaged", path: plan.graph.reader.path, key: rowid)
       }
       guard let owner = unit.scan.owner.read(row, rowid), let other = unit.scan.other.read(row, rowid) else { continue }
-      if unit.isFirst { state.links[unit.join].read += 1 }
       guard let from = try unit.carriedOwner(owner), let to = try unit.carriedOther(other) else {
-        if unit.isFirst { noteLeftOut(1, unit, of: source) }
+        if try unit.isFirst && passesOn(owner, to: other, unit, of: source) { carried += 1 }
         continue
       }
-      // The first unit took it for one that nobody carries.
-      if !unit.isFirst { noteLeftOut(.max, unit, of: source) }
+      if unit.isFirst { state.links[unit.join].read += 1 }
+      if unit.isFirstOfPairs { carried += 1 }
       state.links[unit.join].kept += 1
       let (order, inverse) = (unit.order.flatMap { row.integer($0) }, unit.inverseOrder.flatMap { row.integer($0) })
       try manager.link(
@@ -32,10 +29,18 @@ extension RowTransformer {
     }
   }
 
-  /// Counts a pair that is not carried, or takes that back. Of a join table, the others are counted.
-  private func noteLeftOut(_ count: UInt64, _ unit: LinkUnit, of source: Int?) {
-    state.links[unit.join].dropped &+= count
-    if source == nil { state.tallies[0].add(cleared: count, at: plan.place(ofJoin: unit.join)) }
+  /// Counts a pair that the unit does not carry, and is the first to read for its table; whether it is the first of all,
+  /// and another one carries it.
+  private func passesOn(_ owner: Int64, to other: Int64, _ unit: LinkUnit, of source: Int?) throws -> Bool {
+    let taken = try unit.peers.filter { try $0.carries(owner: owner, other: other) }
+    if taken.contains(where: \.isInTable) || (taken.isEmpty && unit.isFirstOfPairs) {
+      state.links[unit.join].read += 1
+    }
+    guard unit.isFirstOfPairs, taken.isEmpty else { return unit.isFirstOfPairs }
+    state.links[unit.join].dropped += 1
+    // Of a join table, those that are carried are counted.
+    if source == nil { state.tallies[0].add(cleared: 1, at: plan.place(ofJoin: unit.join)) }
+    return false
   }
 
   /// Copies records as they are; where entity numbers changed, theirs is replaced.

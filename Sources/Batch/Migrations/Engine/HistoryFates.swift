@@ -30,8 +30,20 @@ package struct HistoryFates {
       guard let only = mappings.first, reasons[number] == nil else { continue }
       numbers[number] = Int64(only.destination.number)
       if only.isBehindOthers { mayMove.insert(number) }
-      if old[name] != nil, old[name] == new[only.destination.name] { unchanged.insert(number) }
+      let isSame = old[name] != nil && old[name] == new[only.destination.name]
+      let families = (
+        Self.families(name, drafts.step.source), Self.families(only.destination.name, drafts.step.destination)
+      )
+      if isSame, families.0 == families.1 { unchanged.insert(number) }
     }
+  }
+
+  /// To-one relationships to objects of several entities have a second bit in a bitmap of changed properties (B.9),
+  /// which no hash shows.
+  private static func families(_ entity: String, _ model: ManagedObjectModel) -> Set<String> {
+    let parents = Set(model.entities.compactMap(\.superentity))
+    return Set(
+      model.relationships(of: entity).filter { !$0.isToMany && parents.contains($0.destinationEntity) }.map(\.name))
   }
 
   private func reason(_ mappings: [MappingDraft]) -> String? {

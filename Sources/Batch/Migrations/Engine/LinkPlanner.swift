@@ -12,10 +12,33 @@ struct LinkPlanner {
     for (index, join) in drafts.layout.joinTables.enumerated() {
       // Both sides have the same pairs; the side that names the table comes first.
       let own = try links(index, join.relationship, ownerIsSource: true)
-      let isAnswered = !own.isEmpty || join.isOwnInverse
-      if !isAnswered { units += try links(index, join.inverse, ownerIsSource: false) } else { units += own }
+      guard !join.isOwnInverse else {
+        units += own
+        continue
+      }
+      let others = try links(index, join.inverse, ownerIsSource: false)
+      if !own.isEmpty { try requireAgreement(own, others, of: join) }
+      units += own.isEmpty ? others : own
     }
-    return units
+    return LinkUnit.introduce(units)
+  }
+
+  /// Each side of a relationship says which links it takes over; those that only the other side takes over would be
+  /// lost.
+  private func requireAgreement(_ own: [LinkUnit], _ others: [LinkUnit], of join: JoinTable) throws {
+    func without(_ units: [LinkUnit], in known: [LinkUnit]) -> LinkUnit? {
+      units.first { unit in !known.contains { $0.scan.isTurned(unit.scan) != nil } }
+    }
+    guard let lost = without(others, in: own) else { return }
+    let (side, other) = (join.relationship.description, join.inverse.description)
+    let advice =
+      without(own, in: others) == nil
+      ? "Write \(join.relationship.name): null in the relationships of \(join.relationship.entity): \(other) says all links"
+      : "Write null for one of both, and its links are left out; or make the links in a policy"
+    throw BatchError(
+      .badMapping,
+      "\(side) takes over \(own.map(\.name).uniqued.joined(separator: " and ")), and its inverse \(other) takes over "
+        + "\(lost.name), too: those links would be lost", hint: advice, entity: join.relationship.entity)
   }
 
   private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
@@ -25,26 +48,42 @@ struct LinkPlanner {
         let relationship = draft.destination.relationships[reference.name],
         let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
       else { continue }
+      if drafts.layout.joinTables[join].isOwnInverse {
+        try requireOwnInverse(property.name, from: origin, draft)
+      }
       let map = drafts.keyMap(
         origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
       let offsets = Set((map.byNumber.compactMap { $0?.offset }))
       guard let otherOffset = offsets.first else { continue }
       let isPartial = try losesSome(draft, origin, owner: reference.entity, relationship: relationship)
       var unit = try unit(join, draft, origin: origin, ownerIsSource: ownerIsSource, otherOffset: otherOffset)
-      let isFiltered = try filter(
-        &unit, draft: draft, origin: origin, relationship: relationship, isPartial: isPartial)
+      let isApart = try filter(
+        &unit, draft: draft, origin: origin, relationship: relationship, owner: isPartial ? reference.entity : nil)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
       let storage = "\(origin.relationship.storage)"
-      let key = storage + (isFiltered ? " \(draft.mapping.name)" : "")
+      let key = storage + (isApart ? " \(draft.mapping.name)" : "")
       if let same = found.first(where: { $0.key == key }) {
-        guard same.unit.ownerOffset == unit.ownerOffset else { throw ambiguous(unit) }
+        guard same.unit.ownerOffset == unit.ownerOffset || unit.owners != nil else { throw ambiguous(unit) }
       } else {
         unit.isFirst = !found.contains { $0.storage == storage }
         found.append((storage, key, unit))
       }
-      guard offsets.count == 1 || isFiltered else { throw ambiguous(unit) }
+      guard offsets.count == 1 || unit.owners != nil else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
+  }
+
+  /// A relationship that is its own inverse holds each link in both directions: so must what it takes over.
+  private func requireOwnInverse(
+    _ name: String, from origin: RelationshipOrigin, _ draft: MappingDraft
+  ) throws {
+    guard origin.relationship.inverse != origin.name else { return }
+    throw BatchError(
+      .badMapping,
+      "\(draft.destination.name).\(name) is its own inverse, and \(draft.source.name).\(origin.name), which it takes "
+        + "over, is not: its links lead in one direction",
+      hint: "Write \(name): null in a mapping file to leave them out, or make the links in a policy",
+      entity: draft.destination.name)
   }
 
   private func unit(
@@ -58,20 +97,28 @@ struct LinkPlanner {
       name: "\(draft.source.name).\(origin.name)")
   }
 
-  /// Where mappings of objects at either end have filters, or some of the objects do not go along (`isPartial`), every
-  /// object is asked what became of it.
+  /// Where mappings of objects at either end have filters, or some of the objects do not go along, every object is asked
+  /// what became of it. `owner` is nil where all go along, else the entity that has the relationship. Whether each
+  /// mapping of the hierarchy has to read the links for itself.
   private func filter(
     _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship,
-    isPartial: Bool
+    owner: String?
   ) throws -> Bool {
     let declaring = try origin.declaringEntity(draft, drafts)
     let others = drafts.carriedTargets(
       origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
     let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
-    guard isPartial || others.hasFilters || hierarchy.hasFilters else { return false }
-    unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
+    let isApart = others.hasFilters || hierarchy.hasFilters || hierarchy.candidates.contains { $0.count > 1 }
     unit.others = others
-    return true
+    if let owner, !isApart {
+      unit.owners = drafts.carriedTargets(declaring, via: nil, to: owner)
+    } else if owner != nil || others.hasFilters || hierarchy.hasFilters {
+      unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
+    } else {
+      unit.others = nil
+      return false
+    }
+    return isApart
   }
 
   /// Whether objects at an end of the links are removed, or become such as the new relationship does not take. The links

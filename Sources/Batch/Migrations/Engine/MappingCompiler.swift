@@ -92,7 +92,7 @@ struct MappingCompiler {
         expression, name: property.name, target: .attribute(column: target.position, through: types), draft: draft)
       if case .constant(let value) = compiled.expression {
         let stored = try stored(value, through: types, property: property, draft: draft)
-        columns[target.position] = .value(target.isExternal ? StoredAttribute.inExternalStorage(stored) : stored)
+        columns[target.position] = .value(target.inColumn(stored))
       } else {
         columns[target.position] = .expression
         expressions.append(compiled)
@@ -106,7 +106,7 @@ struct MappingCompiler {
         hint: "Its attributes are \(draft.source.attributes.names.joined(separator: ", "))", entity: draft.source.name)
     }
     let copied = try copy(source, to: target, draft: draft, property: property)
-    columns[target.position] = property.valueForNull.map { .filled(copied, null: $0) } ?? copied
+    columns[target.position] = property.valueForNull.map { .filled(copied, null: target.inColumn($0)) } ?? copied
   }
 
   /// A number that is computed becomes a date only where the expression says from when it counts.
@@ -137,13 +137,14 @@ struct MappingCompiler {
     let name = property.name
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
     let missing = schema.defaultValue ?? .null
-    guard source.isExternal == target.isExternal else {
-      throw BatchError(
-        .badMapping, "\(name) changes whether its data may lie outside of the store, which is not supported",
-        hint: "Keep 'Allows External Storage' as it was", entity: draft.destination.name)
-    }
+    guard target.isExternal || !source.isExternal else { throw Self.staysOutside(name, of: draft.destination.name) }
     let types = [source.type] + property.passedTypes + [target.type]
-    guard types.contains(where: { $0 != source.type }) else { return .borrow(source.position, missing: missing) }
+    guard types.contains(where: { $0 != source.type }) else {
+      guard source.isExternal == target.isExternal else {
+        return .rule(ExternalStorageRule(position: source.position, missing: missing))
+      }
+      return .borrow(source.position, missing: missing)
+    }
     guard types.allSatisfy(\.isNumeric) else {
       // A policy may set it; rules are known altogether.
       if draft.policy != nil, draft.mapping.rules == nil {
@@ -152,6 +153,13 @@ struct MappingCompiler {
       throw Self.unfit(property, from: source.type, to: target.type, draft: draft)
     }
     return .convert(source.position, missing: missing, through: types)
+  }
+
+  /// What lies in a file would have to go into the row, whatever its size.
+  static func staysOutside(_ name: String, of entity: String) -> BatchError {
+    BatchError(
+      .badMapping, "\(name) would no longer allow external storage, and its values may lie in files beside the store",
+      hint: "Keep 'Allows External Storage' (in SwiftData, .externalStorage) as it was", entity: entity)
   }
 
   private func toOne(

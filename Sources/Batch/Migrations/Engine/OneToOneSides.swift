@@ -56,30 +56,32 @@ struct OneToOneSides {
       return try unset((name, of: draft), (inverse, of: other), from: origin)
     }
     if !isRuled, let comesFrom {
-      return try stranger((name, of: draft), (inverse, of: other), comingFrom: comesFrom, from: origin)
+      try requireSame((name, of: draft), (inverse, of: other), comingFrom: comesFrom, from: origin)
+      return []
     }
-    guard isRuled, !origin.relationship.hasToOneInverse else { return [] }
+    guard isRuled else { return [] }
     throw failure(
-      "\(side) is carried over for each object, and a rule sets its inverse \(otherSide) to one of them",
+      "\(side) is carried over for each object, and a rule sets its inverse \(otherSide): only one side would hold "
+        + "some of the keys",
       "Write \(name): null in the relationships of \(draft.mapping.name): the rule sets both sides", of: draft)
   }
 
   /// The other side must come from the other side of the same relationship.
-  private func stranger(
+  private func requireSame(
     _ side: (name: String, of: MappingDraft), _ otherSide: (name: String, of: MappingDraft),
     comingFrom other: RelationshipOrigin, from origin: RelationshipOrigin
-  ) throws -> [String] {
+  ) throws {
     // Of a filter, its author knows which objects it takes.
-    guard let inverse = origin.relationship.inverse, origin.relationship.hasToOneInverse, other.name != inverse,
-      otherSide.of.filter == nil
-    else { return [] }
+    guard let inverse = origin.relationship.inverse, other.name != inverse, otherSide.of.filter == nil
+    else { return }
     let (source, end) = (side.of, "\(otherSide.of.destination.name).\(otherSide.name)")
     let message =
       "\(source.destination.name).\(side.name) takes over \(source.source.name).\(origin.name), and its inverse \(end) "
       + "takes over \(other.name): only one side would hold a key"
-    if drafts.step.isInferred || drafts.step.isComposed { return [message] }
     throw failure(
-      message, "To leave these links out, write \(side.name): null in the relationships of \(source.mapping.name)",
+      message,
+      "To leave these links out, write \(side.name): null in the relationships of \(source.mapping.name) in a mapping "
+        + "file (`godwit mapping init` begins one)",
       of: source)
   }
 

@@ -36,7 +36,7 @@ struct PatchPass {
       from: snapshot, restoring: nil, watcher: job.watcher)
     let merge = PatchMerge(
       snapshot: snapshot, from: output, to: patched, rowLimit: job.files.budget.rowLimit, monitor: job.monitor,
-      lost: lost)
+      lost: lost, claimed: ClaimedKeys(job.plan))
     lost?.open(snapshot, roots: merge.roots, cacheBytes: job.files.budget.lookupCacheBytes)
     try sorter.drain { try merge.apply($0) }
     try merge.finish()
@@ -51,6 +51,7 @@ private final class PatchMerge {
   private let names: [String]
   let roots: [UInt32]
   private let lost: LostReferences?
+  private let claimed: ClaimedKeys
   private let rowLimit: Int
   private let monitor: RunMonitor
   private var table = 0
@@ -67,10 +68,10 @@ private final class PatchMerge {
 
   init(
     snapshot: DatabaseSnapshot, from: StepOutput, to: StepOutput, rowLimit: Int, monitor: RunMonitor,
-    lost: LostReferences?
+    lost: LostReferences?, claimed: ClaimedKeys
   ) {
     self.snapshot = snapshot
-    self.lost = lost
+    (self.lost, self.claimed) = (lost, claimed)
     self.to = to
     self.rowLimit = rowLimit
     self.monitor = monitor
@@ -104,7 +105,13 @@ private final class PatchMerge {
       throw BatchError(.failed, "a change is damaged", key: key)
     }
     changedKey = key
-    changes[column] = try values.value(0)
+    let value = try values.value(0)
+    if let before = changes[column] { try check(column, of: key, from: before, to: value) }
+    changes[column] = value
+  }
+
+  private func check(_ column: Int, of key: Int64, from old: Value, to new: Value) throws {
+    try claimed.check(table: table, column: column, key: key, from: old, to: new)
   }
 
   private func finishChanged() throws {
@@ -126,6 +133,7 @@ private final class PatchMerge {
     encoder.reset()
     for column in 0..<row.columnCount {
       if let value = changes[column] {
+        if row.type(column) != 0 { try check(column, of: key, from: row.value(column), to: value) }
         encoder.append(value)
       } else {
         encoder.append(type: row.type(column), body: row.body(column))

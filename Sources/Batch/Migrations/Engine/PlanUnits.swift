@@ -19,12 +19,8 @@ extension StepPlan {
 
   /// The join table that a unit is the first to read; nil for a unit that reads none, or one that was read before.
   func firstReadJoin(_ unit: StepUnit) -> Int? {
-    guard case .links(let link) = unit else { return nil }
-    for case .links(let other) in units where other.scan.root == link.scan.root {
-      guard other.join == link.join, other.name == link.name else { return nil }
-      return binding.joins.firstIndex { $0.schema.rootPage == link.scan.root }
-    }
-    return nil
+    guard case .links(let link) = unit, link.isFirstOfPairs else { return nil }
+    return binding.joins.firstIndex { $0.schema.rootPage == link.scan.root }
   }
 
   /// The root of the table that a unit reads, in the step's own version; nil for a unit that is a single call.

@@ -40,7 +40,29 @@ struct RelationshipOrigin {
         .badMapping, "\(draft.mapping.name).\(property.name) reads \(path), which the source does not have",
         entity: draft.source.name)
     }
+    if let mapping { try Self.check(mapping, of: draft, property, leadingTo: found.destination, in: drafts) }
     (name, relationship, mappingName) = (path, found, mapping)
+  }
+
+  /// Throws `badMapping` for an entity mapping that makes none of the objects which the relationship leads to.
+  private static func check(
+    _ mapping: String, of draft: MappingDraft, _ property: PropertyMapping, leadingTo entity: String,
+    in drafts: StepDraft
+  ) throws {
+    let (model, new) = (drafts.graph.binding.layout.model, draft.destination.relationships[property.name]?.destination)
+    let fitting = drafts.drafts.filter { other in
+      (model.isKind(other.source.name, of: entity) || model.isKind(entity, of: other.source.name))
+        && new.map { drafts.layout.model.isKind(other.destination.name, of: $0) } ?? true
+    }
+    guard !fitting.contains(where: { $0.mapping.name == mapping }) else { return }
+    let isThere = drafts.mappingEntities[mapping] != nil
+    let names = fitting.map(\.mapping.name).uniqued
+    throw BatchError(
+      .badMapping,
+      "\(draft.mapping.name).\(property.name) names the entity mapping \(mapping), "
+        + (isThere ? "which makes no such objects of \(entity)" : "which the step does not have"),
+      hint: names.isEmpty ? nil : "Name the one for \(entity): \(names.joined(separator: ", "))",
+      entity: draft.mapping.destinationEntity)
   }
 }
 

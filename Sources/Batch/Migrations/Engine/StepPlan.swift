@@ -81,8 +81,8 @@ package final class StepPlan {
     for (index, mapping) in mappings.enumerated() { byEntity[mapping.source.number].append(index) }
     mappingsByEntity = byEntity
     let links = try LinkPlanner(drafts: drafts).units()
-    try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
-    let sides = step.isIdentity ? [] : try OneToOneSides(drafts: drafts).check()
+    let inverses = try CarriedRelationships(drafts: drafts, compiled: mappings, links: links).check()
+    let sides = step.isIdentity ? [] : try inverses + OneToOneSides(drafts: drafts).check()
     late = try LateRelationships(drafts: drafts, compiled: mappings, links: links).find(now: now)
     var found =
       try extras.map {

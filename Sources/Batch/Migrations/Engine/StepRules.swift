@@ -32,15 +32,19 @@ struct StepRules {
   private func newlyRequired(_ entity: String) -> ObjectRules? {
     let layout = drafts.layout
     let columns = drafts.drafts.filter { $0.destination.name == entity }.flatMap { draft in
-      draft.mapping.attributeMappings.compactMap { property -> ObjectRules.Column? in
+      draft.mapping.attributeMappings.flatMap { property -> [ObjectRules.Column] in
         let name = property.copiedAttribute ?? property.name
-        guard let attribute = layout.model.attribute(property.name, of: entity), attribute.derivationExpression == nil,
-          Inference.needsValues(attribute, from: drafts.step.source.attribute(name, of: draft.source.name)),
+        guard let attribute = layout.model.attribute(property.name, of: entity), attribute.derivationExpression == nil
+        else { return [] }
+        let old = drafts.step.source.attribute(name, of: draft.source.name)
+        if attribute.type == .composite { return elements(of: attribute, entity: entity, .made, notOf: old) }
+        guard Inference.needsValues(attribute, from: old),
           let column = layout.column(forAttribute: property.name, ofEntity: entity),
           let position = layout.position(of: column.role)?.column
-        else { return nil }
-        return ObjectRules.Column(
-          column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
+        else { return [] }
+        return [
+          ObjectRules.Column(column: position, property: "\(entity).\(property.name)", required: .made, values: nil)
+        ]
       }
     }
     return columns.isEmpty ? nil : ObjectRules(columns)
@@ -72,15 +76,18 @@ struct StepRules {
       }
   }
 
-  /// The elements that a composite attribute must have. Of an enumeration without raw values it is any of them.
+  /// The elements that a composite attribute must have, without those that the one it comes from must have, too. Of an
+  /// enumeration without raw values it is any of them.
   private func elements(
-    of attribute: AttributeDescription, entity: String, _ required: ObjectRules.Moment
+    of attribute: AttributeDescription, entity: String, _ required: ObjectRules.Moment,
+    notOf old: AttributeDescription? = nil
   ) -> [ObjectRules.Column] {
     let layout = drafts.layout
     func column(_ path: String) -> Int? {
       layout.column(forAttribute: path, ofEntity: entity).flatMap { layout.position(of: $0.role)?.column }
     }
     if attribute.needsAnyElement, required == .made {
+      guard !attribute.takesAnyElement(of: old) else { return [] }
       let cases = attribute.leaves.compactMap { column($0.path) }
       return cases.prefix(1).map {
         ObjectRules.Column(
@@ -88,7 +95,9 @@ struct StepRules {
           others: Array(cases.dropFirst()))
       }
     }
+    let known = Set(old?.neededElements ?? [])
     return attribute.neededElements.compactMap { path in
+      if let old, let from = attribute.origin(of: path, in: old), known.contains(from) { return nil }
       let name = attribute.leaves.count > 1 ? path : attribute.name
       return column(path).map {
         ObjectRules.Column(column: $0, property: "\(entity).\(name)", required: required, values: nil)

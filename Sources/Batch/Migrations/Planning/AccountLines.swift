@@ -149,7 +149,9 @@ struct AccountLines {
 
   func reads(_ mapping: EntityMapping, _ name: String) -> Bool {
     mapping.attributeMappings.contains { $0.copiedAttribute == nil && $0.valueExpression?.names.contains(name) == true }
-      || mapping.relationshipMappings.contains { $0.valueExpression?.names.contains(name) == true }
+      || mapping.relationshipMappings.contains {
+        $0.valueExpression?.carriedRelationship == nil && $0.valueExpression?.names.contains(name) == true
+      }
       || mapping.rules?.names.contains(name) == true
   }
 

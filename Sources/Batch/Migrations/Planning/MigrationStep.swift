@@ -112,10 +112,17 @@ enum StepCoverage {
   ) -> [String] {
     let mappings = mappingModels.flatMap(\.entityMappings)
     let covered = Set(mappings.compactMap(\.destinationEntity) + mappings.compactMap(\.sourceEntity))
-    let gaps = destination.entities.filter { entity in
-      !entity.isAbstract && !covered.contains(entity.name) && source.entity(entity.name)?.isAbstract == false
+    let gaps = destination.entities.filter {
+      !covered.contains($0.name) && source.entity($0.name)?.isAbstract == false
     }
-    return doubled(mappingModels) + (gaps.isEmpty ? [] : [missing(gaps.map(\.name), in: mappingModels.map(\.name))])
+    let open = gaps.filter { !$0.isAbstract }.map(\.name)
+    return doubled(mappingModels) + (open.isEmpty ? [] : [missing(open, in: mappingModels.map(\.name))])
+      + gaps.filter(\.isAbstract).map { placeless($0.name, in: destination) }
+  }
+
+  private static func placeless(_ entity: String, in destination: ManagedObjectModel) -> String {
+    "\(entity) has objects of its own, and is abstract in \(destination.name): say what they become, as in "
+      + "- { from: \(entity), to: ENTITY }, or drop them with - remove: [\(entity)]"
   }
 
   private static func doubled(_ mappingModels: [MappingModel]) -> [String] {

@@ -8,6 +8,17 @@ protocol ColumnRule {
   func value(_ row: RecordDecoder, key: Int64) throws -> Value
 }
 
+/// An attribute that allows external storage from now on: its values stay in the row, behind the byte that says so.
+struct ExternalStorageRule: ColumnRule {
+  let position: Int
+  /// What a row that is too short has.
+  let missing: Value
+
+  func value(_ row: RecordDecoder, key: Int64) throws -> Value {
+    StoredAttribute.inExternalStorage(position < row.columnCount ? try row.value(position) : missing)
+  }
+}
+
 /// Where one column of a destination row comes from.
 enum ColumnSource {
   /// The same value for every row.

@@ -30,6 +30,8 @@ indirect enum CompiledRuleValue {
   case became(CompiledRuleTarget, attribute: String)
   /// A moment, in seconds since 2001, and a microsecond later with each key of the row.
   case moment(Double)
+  /// Bytes as a column holds them whose data may lie outside of the store.
+  case marked(CompiledRuleValue)
 
   /// The value for a row. Throws `policyFailed` with entity and key of the source object; never with the value.
   func evaluate(_ row: some RuleScope) throws -> Value {
@@ -44,6 +46,7 @@ indirect enum CompiledRuleValue {
     case .fold(let fold): return try row.fold(fold)
     case .became(let target, let attribute): return try row.became(target, attribute: attribute)
     case .uuid(let parts): return DerivedUUID.value(parts, keys: row.keys)
+    case .marked(let value): return StoredAttribute.inExternalStorage(try value.evaluate(row))
     case .named(let name): return .blob(name.value(row.keys))
     case .moment(let now): return .real(now + Double(row.keys[row.keys.count - 1]) / 1_000_000)
     case .join(let values, let separator):
@@ -133,17 +136,29 @@ indirect enum CompiledRuleValue {
       .lookup(let value, _), .uuidText(let value), .scaled(let value, _), .number(let value, _, _),
       .formatted(let value, _):
       value.isPlain
+    case .marked(let value): value.isPlain
     }
   }
 
-  /// The same with constants as a column holds them whose data may lie outside of the store.
+  /// The same as a column holds it whose data may lie outside of the store.
   var inExternalStorage: CompiledRuleValue {
     switch self {
     case .constant(let value): .constant(StoredAttribute.inExternalStorage(value))
     case .choice(let condition, let value, let other):
       .choice(condition, value.inExternalStorage, else: other.inExternalStorage)
     case .fallback(let value, let other): .fallback(value.inExternalStorage, other.inExternalStorage)
+    case .attribute(let attribute, _): attribute.isExternal ? self : .marked(self)
     default: self
+    }
+  }
+
+  /// Whether it may be what lies outside of the store.
+  var mayLieOutside: Bool {
+    switch self {
+    case .attribute(let attribute, _): attribute.isExternal
+    case .choice(_, let value, let other), .fallback(let value, let other):
+      value.mayLieOutside || other.mayLieOutside
+    default: false
     }
   }
 }

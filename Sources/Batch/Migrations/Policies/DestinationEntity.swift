@@ -44,7 +44,7 @@ package final class DestinationEntity: @unchecked Sendable {
       }
       attributes[path] = StoredAttribute(
         position: column, type: attribute.type, isExternal: attribute.allowsExternalBinaryDataStorage)
-      if let value = attribute.defaultValue { template[column] = attribute.type.stored(value) }
+      if let value = attribute.storedDefault { template[column] = value }
     }
     self.attributes = NameTable(attributes)
     self.template = template

@@ -22,9 +22,9 @@ public final class DestinationObject {
   let kind: Int
   /// The object's primary key (Z_PK).
   @exclusivity(unchecked) public private(set) var key: Int64 = 0
-  @exclusivity(unchecked) private var isOpen = false
+  @exclusivity(unchecked) private(set) var isOpen = false
   /// Values that were set, as stored; the mapping or the entity's defaults decide about the others.
-  @exclusivity(unchecked) private var columns: ColumnValues
+  @exclusivity(unchecked) var columns: ColumnValues
   /// Whether no column was set.
   var isUnchanged: Bool { columns.isEmpty }
   /// The columns that were set.
@@ -106,7 +106,7 @@ public final class DestinationObject {
     }
   }
 
-  private func failure(_ message: String, hint: String? = nil) -> BatchError {
+  func failure(_ message: String, hint: String? = nil) -> BatchError {
     BatchError(.policyFailed, message, hint: hint, entity: entity.name, key: key)
   }
 
@@ -127,49 +127,6 @@ public final class DestinationObject {
     columns.set(column, integer)
   }
 
-  /// Sets an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes. A value that the
-  /// attribute's type does not have is an error.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func set(_ name: String, _ value: Value) throws {
-    guard let attribute = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    guard attribute.type.holds(value), let fitting = attribute.type.fitting(value) else {
-      throw misfit(name, attribute.type)
-    }
-    try assign(column: attribute.position, attribute.type.stored(fitting))
-  }
-
-  private func misfit(_ name: String, _ type: AttributeType) -> BatchError {
-    failure(
-      "the value of \(name) does not fit the type \(type)",
-      hint: "Convert it in the policy, or refuse the object with manager.rejection(of:_:)")
-  }
-
-  /// Sets an attribute to that of a source object, as it is stored: much quicker than to read and to set it, and long
-  /// values are not read at all. Between attributes of other types the value is converted as by `set(_:_:)`.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func set(_ name: String, from source: SourceObject, _ attribute: String) throws {
-    guard let own = entity.attribute(name)?.pointee else { throw failure("the entity has no attribute \(name)") }
-    guard try set(own, from: source, source.attribute(attribute)) else { throw misfit(name, own.type) }
-  }
-
-  /// The same with attributes that were looked for before; false, and nothing is set, where the value cannot be
-  /// converted.
-  func set(_ own: StoredAttribute, from source: SourceObject, _ other: StoredAttribute) throws -> Bool {
-    if isOpen, own.type == other.type, own.isExternal == other.isExternal, other.position < source.decoder.columnCount {
-      columns.set(own.position, row: source.decoder, position: other.position)
-      return true
-    }
-    let value = try source.value(other)
-    let isNumeric = own.type.isNumeric && other.type.isNumeric
-    let converted =
-      own.type == other.type ? value : isNumeric ? own.type.converted(value, from: other.type) : own.type.fitting(value)
-    guard let converted else { return false }
-    try assign(column: own.position, own.type.stored(converted))
-    return true
-  }
-
   /// The bytes of a column of an open object that holds a text or a blob; nil for everything else.
   func bytes(_ column: Int) -> (type: UInt64, body: UnsafeRawBufferPointer)? {
     if let own = columns.bytes(column) { return own }
@@ -179,24 +136,6 @@ public final class DestinationObject {
     else { return nil }
     let type = manager.currentRow.type(position)
     return type >= 12 ? (type, manager.currentRow.body(position)) : nil
-  }
-
-  /// Sets an attribute to a text, or to NULL.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func set(_ name: String, _ text: String?) throws { try set(name, text.map { Value.text($0) } ?? .null) }
-
-  /// The value of an attribute of an open object. A written object's values cannot be read.
-  ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
-  public func value(_ name: String) throws -> Value {
-    guard let attribute = entity.attributes.find(name)?.pointee else {
-      throw failure("the entity has no attribute \(name)")
-    }
-    guard isOpen else {
-      throw failure("\(name) cannot be read: the object is already written", hint: "Keep the value in a look-up")
-    }
-    return attribute.type.normalized(try stored(attribute.position))
   }
 
   /// Sets a to-one relationship, or clears it.

@@ -89,12 +89,8 @@ struct RuleCompiler {
     var (rule, limit) = (attribute.value, CompiledCondition?.none)
     if case .when(let predicate, let value) = rule { (rule, limit) = (value, try condition(predicate, context)) }
     let value = try value(rule, context, name: attribute.name, of: entity)
-    if case .attribute(let origin, _) = value, origin.isExternal || stored.isExternal,
-      origin.isExternal != stored.isExternal
-    {
-      throw BatchError(
-        .badMapping, "\(attribute.name) changes whether its data may lie outside of the store, which is not supported",
-        hint: "Keep 'Allows External Storage' as it was", entity: entity.name)
+    if value.mayLieOutside, !stored.isExternal {
+      throw MappingCompiler.staysOutside(attribute.name, of: entity.name)
     }
     return CompiledRuleAttribute(
       name: attribute.name, stored: stored, value: stored.isExternal ? value.inExternalStorage : value,

@@ -144,7 +144,7 @@ package final class SourceGraph {
 
   /// Where pairs of keys are read from.
   package struct PairScan {
-    enum Place {
+    enum Place: Equatable {
       case rowid
       case column(Int)
       func read(_ decoder: RecordDecoder, _ rowid: Int64) -> Int64? {
@@ -160,6 +160,13 @@ package final class SourceGraph {
     var order: Int?
     /// Whether it is a join table that is kept as an index.
     var isWithoutRowid = false
+
+    /// Whether another scan gives the same pairs with owner and other exchanged; nil for other pairs.
+    func isTurned(_ scan: PairScan) -> Bool? {
+      guard root == scan.root else { return nil }
+      if (owner, other) == (scan.owner, scan.other) { return false }
+      return (owner, other) == (scan.other, scan.owner) ? true : nil
+    }
   }
 
   /// Entities of a kind that have objects of their own.

@@ -64,9 +64,20 @@ public final class SourceObject {
 
   /// The value of an attribute; dates as seconds since 2001, Booleans as 0 and 1, UUIDs as 16 bytes.
   ///
-  /// - Throws: ``BatchError``, and `StreamsError` of the disk below.
+  /// - Throws: ``BatchError``, with `policyFailed` for bytes that lie in a file beside the store, and `StreamsError` of
+  ///   the disk below.
   public func value(_ name: String) throws -> Value {
-    try value(attribute(name))
+    let attribute = try attribute(name)
+    let value = try value(attribute)
+    guard attribute.isExternal else { return value }
+    guard let bytes = StoredAttribute.outOfExternalStorage(value) else { throw inFile(name) }
+    return bytes
+  }
+
+  func inFile(_ name: String) -> BatchError {
+    BatchError(
+      .policyFailed, "the value of \(name) lies in a file beside the store",
+      hint: "Let the mapping copy it to an attribute with external storage", entity: entity.name, key: key)
   }
 
   package func value(_ attribute: StoredAttribute) throws -> Value {

@@ -10,9 +10,26 @@ package struct StoredAttribute: Sendable {
   /// Whether values may lie in files beside the store. Then each begins with a byte that says so.
   package var isExternal: Bool
 
-  /// A constant as a column of external storage holds it: the first byte says that the bytes are in the row (B.4).
-  static func inExternalStorage(_ value: Value) -> Value {
+  /// A value as the attribute's column holds it.
+  func inColumn(_ value: Value) -> Value { isExternal ? Self.inExternalStorage(value) : value }
+
+  /// A value as a column of external storage holds it: the first byte says that the bytes are in the row (B.4).
+  package static func inExternalStorage(_ value: Value) -> Value {
     if case .blob(let bytes) = value { .blob([1] + bytes) } else { value }
+  }
+
+  /// The value of a column of external storage without that byte; nil for one that lies in a file.
+  package static func outOfExternalStorage(_ value: Value) -> Value? {
+    guard case .blob(let bytes) = value, let mark = bytes.first else { return value }
+    return mark == 1 ? .blob(Array(bytes.dropFirst())) : nil
+  }
+}
+
+extension AttributeDescription {
+  /// The default value as the attribute's column holds it; nil for none.
+  package var storedDefault: Value? {
+    let value = defaultValue.map(type.stored)
+    return allowsExternalBinaryDataStorage ? value.map(StoredAttribute.inExternalStorage) : value
   }
 }
 

@@ -78,14 +78,16 @@ extension MigrationJob {
   func restartCommand(_ job: JobDirectory, _ request: Request? = nil) -> AdvisedCommand? {
     let plan = try? JobPlan.read(job, fileSystem)
     if let request, !request.arguments.isEmpty {
-      let source = (try? JobDirectory.resolve(request.source)) ?? request.source
+      let named = request.madeFrom?.path ?? request.source
+      let source = (try? JobDirectory.resolve(named)) ?? named
       let output = request.output == nil ? nil : job.destination
       return ReplayCommand.words(request.arguments, source: source, output: output, restarts: true).map(
         ProgramName.command)
     }
     let facts = (try? CutOverJournal.read(job, fileSystem))?.run
     guard let arguments = plan?.arguments ?? facts?.arguments else { return nil }
-    let source = plan?.source ?? facts?.source ?? job.destination
+    let source =
+      plan.map { $0.madeFrom?.path ?? $0.source } ?? facts?.source ?? job.destination
     let output = source == job.destination ? nil : job.destination
     return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map(ProgramName.command)
   }

@@ -1,0 +1,122 @@
+import Foundation
+import Streams
+import Testing
+
+@testable import CoreDataModel
+@testable import MappingModels
+@testable import MigrationJobs
+@testable import Migrations
+@testable import RunSupport
+
+/// Turns each image around; the third photo's is new, and the fourth's is taken as it is.
+private struct TurningPolicy: EntityMigrationPolicy {
+  func createDestinationInstances(
+    forSource source: SourceObject, in mapping: EntityMapping, manager: MigrationManager
+  ) throws {
+    let photo = try manager.createDestinationInstance(forSource: source, in: mapping)
+    switch source.key {
+    case 3: try photo.set("image", .blob([7, 8]))
+    case 4: try photo.set("image", from: source, "image")
+    default:
+      guard case .blob(let bytes) = try source.value("image") else { return try photo.set("image", .null) }
+      try photo.set("image", .blob(bytes.reversed()))
+      guard try photo.value("image") == .blob(bytes.reversed()) else { throw BatchError(.failed, "not what was set") }
+    }
+  }
+}
+
+/// An attribute that allows external storage has a byte before its bytes (B.4): Core Data would take the first byte of an
+/// image for it.
+@Suite("Attributes that allow external storage from one version on")
+struct ExternalStorageChangeTests {
+  /// Long enough for pages of its own.
+  private static let long = String(repeating: "c3", count: 100_000)
+  /// As a column that names a file begins, but of an attribute without external storage.
+  private static let likeName = "02" + String(repeating: "41", count: 36) + "00"
+  private static let images = ["aabb", "", nil, likeName, long]
+
+  private static func photo(isExternal: Bool, _ more: String...) -> [EntityDescription] {
+    var image = AttributeDescription(name: "image", type: .binaryData)
+    image.allowsExternalBinaryDataStorage = isExternal
+    var photo = StoreModels.entity("Photo", more.map { ($0, .string) })
+    photo.attributes.append(image)
+    return [photo]
+  }
+
+  /// One photo for each image; `mark` is what stands before its bytes.
+  private static func store(_ old: [EntityDescription], _ new: [EntityDescription], mark: String = "") throws
+    -> RuleStore
+  {
+    try RuleStore(
+      old, new,
+      images.enumerated().map {
+        ("Photo", "Z_PK, ZIMAGE", "\($0 + 1), " + ($1.map { "x'\($0.isEmpty ? "" : mark)\($0)'" } ?? "NULL"))
+      })
+  }
+
+  private static func images(_ store: String) throws -> [String] {
+    try MigrationFolder.rows(store, "SELECT iif(ZIMAGE IS NULL, 'none', hex(ZIMAGE)) FROM ZPHOTO ORDER BY Z_PK").map {
+      String($0.dropFirst("string(\"".count).dropLast(2)).lowercased()
+    }
+  }
+
+  private static let marked = images.map { $0.map { "01" + $0 } ?? "none" }
+
+  @Test("An inferred step keeps every value in the row, behind the byte that says so")
+  func inferred() throws {
+    let store = try Self.store(Self.photo(isExternal: false), Self.photo(isExternal: true, "title"))
+    let found = try Self.images(store.inferred())
+    #expect(found == Self.marked, "\(found.map { $0.prefix(80) })")
+  }
+
+  @Test("So do copies and choices of a mapping file")
+  func mapped() throws {
+    let store = try Self.store(Self.photo(isExternal: false), Self.photo(isExternal: true, "title"))
+    for rule in ["$source.image", "{ if: \"image == nil\", then: $source.image, else: $source.image }"] {
+      let result = try store.migrated("  - from: Photo\n    attributes: { image: \(rule) }")
+      let found = try Self.images(result)
+      #expect(found == Self.marked, "\(rule) \(found.map { $0.prefix(80) })")
+    }
+  }
+
+  @Test("A flag that only a version between has changes nothing")
+  func between() throws {
+    let versions = [("A", false), ("B", true), ("C", false)].map { name, isExternal in
+      ManagedObjectModel(
+        name: name, entities: Self.photo(isExternal: isExternal, "title") + [StoreModels.entity(name + "Mark")])
+    }
+    let folder = try MigrationFolder(versions)
+    let store = try folder.sample("A", rows: 4, seed: 3)
+    let before = try Self.images(store)
+    var request = folder.request(store)
+    request.target = .version("C")
+    #expect(try folder.migrate(request).isVerified)
+    #expect(try Self.images(store) == before)
+  }
+
+  @Test("A value that may lie in a file cannot go into the row: refused, by rules too")
+  func refused() throws {
+    let store = try Self.store(Self.photo(isExternal: true), Self.photo(isExternal: false, "title"), mark: "01")
+    for rules in ["  - Photo", "  - from: Photo\n    attributes: { image: $source.image }"] {
+      let failure = try store.failure(rules)
+      #expect(failure.contains("image would no longer allow external storage"), "\(failure)")
+    }
+  }
+
+  @Test("A policy sees the bytes alone, and what it sets has the byte", arguments: [false, true])
+  func policy(wasExternal: Bool) throws {
+    let (old, new) = (Self.photo(isExternal: wasExternal), Self.photo(isExternal: true, "title"))
+    let rows = try Self.store(old, new, mark: wasExternal ? "01" : "")
+    var photo = EntityMapping(sourceEntity: "Photo", destinationEntity: "Photo")
+    (photo.attributeMappings, photo.policyClassName) = ([PropertyMapping(name: "image")], TurningPolicy.className)
+    var mapping = MappingModel(name: "AToB", entityMappings: [photo])
+    (mapping.sourceModelName, mapping.destinationModelName) = ("A", "B")
+    let folder = try MigrationFolder(
+      [ManagedObjectModel(name: "A", entities: old), ManagedObjectModel(name: "B", entities: new)],
+      mappings: [mapping], policies: [TurningPolicy.self])
+    let store = try folder.copy(rows.store, as: "policy")
+    #expect(try folder.migrate(folder.request(store)).isVerified)
+    #expect(
+      try Self.images(store) == ["01bbaa", "01", "010708", "01" + Self.likeName, "01" + Self.long])
+  }
+}
