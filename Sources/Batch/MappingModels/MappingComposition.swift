@@ -88,12 +88,36 @@ package struct MappingComposition {
         entity: origin.entity, attributes: try attributes(pair.mapping, origin: origin, step: step),
         relationships: try relationships(pair.mapping, origin: origin, step: step))
     }
+    for pair in pairs { try checkInverses(of: pair.mapping, step, found) }
     for pair in pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
     }
     keepsTables = step.keepsTables
     order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
     (origins, latest, isAtBeginning) = (found, next, false)
+  }
+
+  /// Links that a step before carried by their other side alone go along only if that side is carried on.
+  private func checkInverses(of mapping: EntityMapping, _ step: ComposedStep, _ found: [String: Origin]) throws {
+    guard let source = mapping.sourceEntity, let heir = mapping.destinationEntity, let origin = origins[source] else {
+      return
+    }
+    func carries(_ origins: [String: Origin], _ relationship: RelationshipDescription, _ model: ManagedObjectModel)
+      -> Bool
+    {
+      guard let inverse = relationship.inverseName else { return false }
+      return origins.contains {
+        $1.relationships[inverse] != nil && model.isKind($0, of: relationship.destinationEntity)
+      }
+    }
+    for property in mapping.relationshipMappings where found[heir]?.relationships[property.name] == nil {
+      guard let name = try step.relationship(property, source), origin.relationships[name] == nil,
+        let old = latest.model.relationship(name, of: source), carries(origins, old, latest.model),
+        let new = step.destination.model.relationship(property.name, of: heir),
+        !carries(found, new, step.destination.model)
+      else { continue }
+      throw Obstacle(reason: "\(heir).\(property.name) takes over links that only their other side had")
+    }
   }
 
   /// An entity without objects may keep a table whose objects are all gone, and with it the largest key that they had.

@@ -152,6 +152,56 @@ struct InverseSideTests {
     #expect(try MigrationFolder.rows(result, "SELECT DISTINCT ZOWN FROM ZCAR") == ["int64(1)"])
   }
 
+  @Test(
+    "A side that takes over the links, and one that a rule sets, are refused: each would leave out some of the other's")
+  func ruled() throws {
+    for (many, back) in [(false, false), (true, false), (true, true)] {
+      let links = [StoreModels.link("x", "Own", "u", many: many)]
+      let old = Self.model("Item", links, [StoreModels.link("u", "Item", "x", many: back)])
+      let store = try RuleStore(old, old + [StoreModels.entity("More")], Self.rows("Item", "Own"))
+      for rule in ["{ find: Own, by: { n: $source.a } }", "{ target: $source.x, when: \"a == 'x'\" }"] {
+        let item = "  - from: Item\n    relationships: { x: \(rule) }\n"
+        let failure = try store.failure(item + "  - Own")
+        #expect(
+          failure.contains("Own.u is carried over for each object, and a rule")
+            && failure.contains("u: null in the relationships of OwnToOwn"), "\(many) \(back) \(failure)")
+        _ = try store.migrated(item + "  - from: Own\n    relationships: { u: null }")
+      }
+    }
+  }
+
+  @Test("Links that a step carries by one side alone go along in one pass as version by version")
+  func oneSide() throws {
+    let sides = [("A", "prev", "members"), ("B", "big", "members"), ("C", "big", "prev")]
+    let folder = try MigrationFolder(
+      sides.map { version, one, many in
+        ManagedObjectModel(
+          name: version,
+          entities: [
+            StoreModels.entity("Lamp", [("s", .string)], [StoreModels.link(one, "Box", many)]),
+            StoreModels.entity("Box", [("t", .string)], [StoreModels.link(many, "Lamp", one, many: true)]),
+          ])
+      })
+    let store = try folder.sample("A", rows: 0, seed: 1)
+    try MigrationFolder.execute(
+      store,
+      "INSERT INTO ZBOX (Z_PK, Z_ENT, Z_OPT) VALUES (9, 1, 1); INSERT INTO ZLAMP (Z_PK, Z_ENT, Z_OPT, ZPREV) VALUES (1, 2, 1, 9)"
+    )
+    var request = folder.request(store)
+    request.target = .version("C")
+    #expect(try folder.migrate(request).isVerified)
+    #expect(try MigrationFolder.rows(store, "SELECT ZBIG FROM ZLAMP") == ["int64(9)"])
+  }
+
+  @Test("An expression that calls a policy which the mapping does not name is refused before anything is read")
+  func unnamedPolicy() throws {
+    let old = [StoreModels.entity("Item", [("a", .string)])]
+    let store = try RuleStore(old, old + [StoreModels.entity("More")], [])
+    let failure = try store.failure(
+      "  - from: Item\n    attributes: { a: 'FUNCTION($entityPolicy, \"name:\", $source.a)' }")
+    #expect(failure.contains("calls name: of the policy, and the entity mapping names none"), "\(failure)")
+  }
+
   @Test("Links that several mappings read count once, and are left out where none of them takes them")
   func counted() throws {
     func model() -> [EntityDescription] {

@@ -66,6 +66,24 @@ struct MergedEntitiesTests {
     #expect(try MigrationFolder.rows(result, "SELECT count(ZDS) FROM ZC") == ["int64(1)"])
   }
 
+  @Test("Two ordered to-many relationships that become one keep no common order, which is noted")
+  func ordered() throws {
+    func owner(_ links: [RelationshipDescription]) -> EntityDescription { StoreModels.entity("Own", [], links) }
+    let store = try RuleStore(
+      ["Car", "Truck"].map {
+        StoreModels.entity($0, [("a", .string)], [StoreModels.link("own", "Own", $0.lowercased())])
+      }
+        + [owner(["Car", "Truck"].map { StoreModels.link($0.lowercased(), $0, "own", many: true, ordered: true) })],
+      [
+        StoreModels.entity("Vehicle", [("a", .string)], [StoreModels.link("own", "Own", "vehicles")]),
+        owner([StoreModels.link("vehicles", "Vehicle", "own", many: true, ordered: true)]),
+      ], [("Own", "Z_PK", "1")])
+    let report = try store.folder.migrate(store.request("  - from: [Car, Truck]\n    to: Vehicle\n  - Own"))
+    #expect(
+      report.notes.contains { $0.contains("Own.vehicles is ordered, and takes the places of Car.own and Truck.own") },
+      "\(report.notes)")
+  }
+
   @Test(
     "An entity that becomes itself and a sub-entity by opposite filters loses no object, whichever comes first",
     arguments: [("z > 1", "z <= 1"), ("z <= 1", "z > 1")])

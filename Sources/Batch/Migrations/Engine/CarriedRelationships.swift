@@ -31,7 +31,26 @@ struct CarriedRelationships {
               + "if rules of a mapping file make them, write \(property.name): null", entity: draft.destination.name)
       }
     }
-    return notes.uniqued
+    return try notes.uniqued + mixedOrders()
+  }
+
+  /// Ordered to-many relationships whose objects come from several, each of which counted their places for itself.
+  private func mixedOrders() throws -> [String] {
+    var sources: [String: [String: String]] = [:]
+    for draft in drafts.drafts where !draft.mapping.isSkipped {
+      for property in draft.mapping.relationshipMappings {
+        guard let relationship = draft.destination.relationships[property.name], let inverse = relationship.inverse,
+          case .ownKey(_, _, _, .some) = relationship.storage,
+          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
+        else { continue }
+        sources["\(relationship.destination).\(inverse)", default: [:]]["\(origin.relationship.storage)"] =
+          "\(draft.source.name).\(origin.name)"
+      }
+    }
+    return sources.filter { $1.count > 1 }.sorted { $0.key < $1.key }.map { path, names in
+      "\(path) is ordered, and takes the places of \(names.values.sorted().joined(separator: " and ")), which were counted "
+        + "apart: two objects may have the same place in it"
+    }
   }
 
   /// What is carried over for each object, and set by a rule of the other side, would be neither the one nor the other.
@@ -50,33 +69,39 @@ struct CarriedRelationships {
     }
   }
 
-  /// The key at the other end of a to-many has to come from the same links.
+  /// The key at the other end of a to-many has to come from the same links, of some of the objects at least.
   private func checkInverse(
     _ name: String, of draft: MappingDraft, _ relationship: StoredRelationship, from origin: RelationshipOrigin
   ) throws -> [String] {
     guard case .inverseKey = relationship.storage, let inverse = relationship.inverse else { return [] }
-    var notes: [String] = []
-    let model = drafts.graph.binding.layout.model
-    for other in drafts.drafts where model.isKind(other.source.name, of: origin.relationship.destination) {
-      guard !other.mapping.isSkipped, drafts.layout.model.isKind(other.destination.name, of: relationship.destination),
-        let property = other.mapping.relationshipMappings.first(where: { $0.name == inverse }),
-        let comesFrom = try RelationshipOrigin(property, draft: other, drafts: drafts),
-        origin.relationship.inverse != comesFrom.name
-      else { continue }
-      let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
-      guard origin.relationship.inverse != nil else {
-        notes.append("\(side) had no inverse: it leads from now on to the objects whose \(otherSide) leads to its own")
-        continue
+    let sources = try others(relationship, origin).compactMap { other -> (path: String, name: String)? in
+      let property = other.mapping.relationshipMappings.first { $0.name == inverse }
+      return try property.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }.map {
+        ("\(other.destination.name).\(inverse)", $0.name)
       }
-      throw BatchError(
-        .badMapping,
-        "\(side) takes over \(draft.source.name).\(origin.name), and its inverse \(otherSide) takes over "
-          + "\(comesFrom.name): the links of \(origin.name) would be lost",
-        hint: "To leave them out, write \(name): null in the relationships of \(draft.mapping.name) in a mapping file "
-          + "(`godwit mapping init` begins one)",
-        entity: draft.destination.name)
     }
-    return notes
+    guard let first = sources.first, !sources.contains(where: { $0.name == origin.relationship.inverse }) else {
+      return []
+    }
+    let side = "\(draft.destination.name).\(name)"
+    guard origin.relationship.inverse != nil else {
+      return ["\(side) had no inverse: it leads from now on to the objects whose \(first.path) leads to its own"]
+    }
+    throw BatchError(
+      .badMapping,
+      "\(side) takes over \(draft.source.name).\(origin.name), and its inverse \(first.path) takes over \(first.name): "
+        + "the links of \(origin.name) would be lost",
+      hint: "To leave them out, write \(name): null in the relationships of \(draft.mapping.name) in a mapping file "
+        + "(`godwit mapping init` begins one)", entity: draft.destination.name)
+  }
+
+  /// What makes objects that the relationship leads to of those that it led to.
+  private func others(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> [MappingDraft] {
+    let model = drafts.graph.binding.layout.model
+    return drafts.drafts.filter {
+      !$0.mapping.isSkipped && model.isKind($0.source.name, of: origin.relationship.destination)
+        && drafts.layout.model.isKind($0.destination.name, of: relationship.destination)
+    }
   }
 
   private func arrives(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> Bool {

@@ -50,6 +50,7 @@ package struct HistoryFates {
     guard let only = mappings.first else { return "has no objects in \(destination)" }
     guard mappings.count == 1 else { return "is migrated by several entity mappings" }
     if only.mapping.isSkipped { return "belongs to a part that is left out" }
+    if only.mapping.rules != nil { return "is migrated by rules, which may leave objects out" }
     if only.policy != nil { return "is migrated by a policy, which may leave objects out" }
     if only.filter != nil { return "has a filter, which may leave objects out" }
     return only.offset == 0 ? nil : "gets other keys in \(destination)"

@@ -133,7 +133,7 @@ private final class PatchMerge {
     encoder.reset()
     for column in 0..<row.columnCount {
       if let value = changes[column] {
-        if row.type(column) != 0 { try check(column, of: key, from: row.value(column), to: value) }
+        if let old = row.integer(column) { try check(column, of: key, from: .integer(old), to: value) }
         encoder.append(value)
       } else {
         encoder.append(type: row.type(column), body: row.body(column))

@@ -38,11 +38,11 @@ struct RenamingNotes {
     let attributes = entity.attributes.filter { !$0.isTransient && $0.renamed != nil }
     let relationships = entity.relationships.filter { !$0.isTransient && $0.renamed != nil }
     guard !attributes.isEmpty || !relationships.isEmpty,
-      let mapping = mappings.first(where: { step.destination.isKind($0.destinationEntity ?? "", of: entity.name) }),
-      let source = mapping.sourceEntity
+      case let heirs = mappings.filter({ step.destination.isKind($0.destinationEntity ?? "", of: entity.name) }),
+      let source = heirs.first?.sourceEntity
     else { return [] }
     let read = Set(
-      (mapping.attributeMappings + mapping.relationshipMappings).filter { $0.valueExpression != nil }.map(\.name))
+      heirs.flatMap { $0.attributeMappings + $0.relationshipMappings }.filter { $0.valueExpression != nil }.map(\.name))
     func note<Property>(
       _ name: String, _ identifier: String?, earlier: (String) -> Property?, renamed: (Property) -> String?
     ) -> String? {

@@ -199,6 +199,11 @@ struct ExpressionCompiler {
       if name == "now" { return (.constant(.real(now)), .value) }
       return (.function(name: name, arguments: try arguments.map { try compile($0).expression }), .value)
     case .some(.variable("entityPolicy")) where destination != nil:
+      guard mapping.policyClassName != nil || mapping.rules != nil else {
+        throw ExpressionDamage(
+          "calls \(name) of the policy, and the entity mapping names none",
+          hint: "Name the policy's class in the mapping, or write the value as an expression")
+      }
       return (.policy(name: name, arguments: try arguments.map { try argument($0) }), .value)
     case .some(.variable("manager")) where destination != nil: return try manager(name, arguments)
     default: throw ExpressionDamage.unknown(function: name)
