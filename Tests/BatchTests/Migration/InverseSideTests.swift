@@ -161,11 +161,11 @@ struct InverseSideTests {
       let store = try RuleStore(old, old + [StoreModels.entity("More")], Self.rows("Item", "Own"))
       for rule in ["{ find: Own, by: { n: $source.a } }", "{ target: $source.x, when: \"a == 'x'\" }"] {
         let item = "  - from: Item\n    relationships: { x: \(rule) }\n"
-        let failure = try store.failure(item + "  - Own")
+        let failure = try store.failure("  - Own\n" + item)
         #expect(
           failure.contains("Own.u is carried over for each object, and a rule")
             && failure.contains("u: null in the relationships of OwnToOwn"), "\(many) \(back) \(failure)")
-        _ = try store.migrated(item + "  - from: Own\n    relationships: { u: null }")
+        _ = try store.migrated("  - from: Own\n    relationships: { u: null }\n" + item)
       }
     }
   }
