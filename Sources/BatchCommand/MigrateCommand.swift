@@ -78,7 +78,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
   func run() throws {
     guard let store else { return try migrateList() }
     try outlets.checkPaths([store, output].compactMap { $0 })
-    if continues, let output, let xml = (try? XMLSource(store)) ?? nil { try xml.requireUnchanged(named, output) }
+    if continues, let output, let xml = (try? XMLSource(store)) ?? nil { try xml.requireUnchanged(arguments, output) }
     if try resumed(output ?? store) { return }
     if let output { try OutputPath("--output", output).checkCompanion() }
     guard let xml = try XMLSource(store) else { return try migrate(store, named: store) }
@@ -86,7 +86,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     guard let output, !isLoad else { throw xml.outputIsMissing(models, isLoad: isLoad) }
     try XMLSource.tidying(output) {
       let made = try xml.migrated(
-        to: output, models: named, memory: memory, operating: operating, restarts: restart,
+        to: output, models: named, arguments: arguments, memory: memory, operating: operating, restarts: restart,
         continues: continues)
       try migrate(made, named: store, madeFrom: xml.file)
     }
@@ -103,7 +103,7 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     request.indexBuilding = indexBuilder
     (request.keepsBackups, request.heldBy) = (keepBackups, operating.postponeCutOver)
     request.rejects = rejects.limit
-    request.arguments = models.arguments + extras.arguments + parts.arguments + ownArguments
+    request.arguments = arguments
     request.restarts = restart
     (request.explains, request.origin, request.madeFrom) = (explain, origin, file)
     if database.ddlOnly { return try database.printScript(request) }
@@ -171,6 +171,9 @@ extension MigrateCommand {
     try command.run()
     return true
   }
+
+  /// The options that a run which is started over needs again.
+  private var arguments: [String] { models.arguments + extras.arguments + parts.arguments + ownArguments }
 
   /// Options apart from those of models, history and parts that a run which is started over needs again, where they are
   /// not the defaults.

@@ -88,14 +88,14 @@ extension XMLSource {
 
   /// The store that is migrated in place of this one; one that is there already is made anew if a run is given up.
   func migrated(
-    to output: String, models: ModelArguments, memory: ByteCount, operating: OperatingOptions, restarts: Bool,
-    continues: Bool
+    to output: String, models: ModelArguments, arguments: [String], memory: ByteCount, operating: OperatingOptions,
+    restarts: Bool, continues: Bool
   ) throws -> String {
     let (copy, files) = (Self.copy(for: output), LocalFileSystem())
     if try files.statusOfName(copy) != nil {
       // A run goes on from what it began with.
       if !restarts, Self.isUnderWay(output) {
-        try requireUnchanged(models, output)
+        try requireUnchanged(arguments, output)
         return copy
       }
       try files.remove(copy)
@@ -112,13 +112,13 @@ extension XMLSource {
   }
 
   /// Throws `badCheckpoint` if what an interrupted run goes on from was read before the XML store was written to.
-  func requireUnchanged(_ models: ModelArguments, _ output: String) throws {
+  func requireUnchanged(_ arguments: [String], _ output: String) throws {
     let files = LocalFileSystem()
     guard let made = try files.status(Self.copy(for: output))?.modified, let now = try files.status(path)?.modified,
       now > made, Self.isUnderWay(output)
     else { return }
     let restart = ProgramName.command(
-      ["migrate", path] + models.arguments + ["--output", output, "--restart"])
+      ["migrate", path] + arguments + ["--output", output, "--restart"])
     let resume = ProgramName.command("resume", output)
     throw BatchError(
       .badCheckpoint, "the XML store was written to since its interrupted migration began",

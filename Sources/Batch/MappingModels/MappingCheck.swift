@@ -23,9 +23,14 @@ package struct MappingCheck {
   }
 
   private func entities(_ mapping: EntityMapping) -> [String] {
-    [(mapping.sourceEntity, source), (mapping.destinationEntity, destination)].compactMap { name, version in
+    let isAbstract =
+      mapping.destinationEntity.flatMap(destination.entity)?.isAbstract == true
+      && mapping.sourceEntity.flatMap(source.entity)?.isAbstract == false
+    return [(mapping.sourceEntity, source), (mapping.destinationEntity, destination)].compactMap { name, version in
       name.flatMap { unknown("entity", name: $0, known: version.entities.map(\.name), in: version.name) }
     }
+      + (isAbstract
+        ? ["\(mapping.destinationEntity ?? "") is abstract in \(destination.name): no object is of it alone"] : [])
   }
 
   private func properties(_ mapping: EntityMapping) -> [String] {

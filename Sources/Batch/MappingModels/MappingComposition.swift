@@ -88,7 +88,7 @@ package struct MappingComposition {
         entity: origin.entity, attributes: try attributes(pair.mapping, origin: origin, step: step),
         relationships: try relationships(pair.mapping, origin: origin, step: step))
     }
-    for pair in pairs { try checkInverses(of: pair.mapping, step, found) }
+    for pair in pairs { try checkInverses(of: pair.mapping, step, in: found) }
     for pair in pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
     }
@@ -98,11 +98,11 @@ package struct MappingComposition {
   }
 
   /// Links that a step before carried by their other side alone go along only if that side is carried on.
-  private func checkInverses(of mapping: EntityMapping, _ step: ComposedStep, _ found: [String: Origin]) throws {
+  private func checkInverses(of mapping: EntityMapping, _ step: ComposedStep, in found: [String: Origin]) throws {
     guard let source = mapping.sourceEntity, let heir = mapping.destinationEntity, let origin = origins[source] else {
       return
     }
-    func carries(_ origins: [String: Origin], _ relationship: RelationshipDescription, _ model: ManagedObjectModel)
+    func carries(_ origins: [String: Origin], _ relationship: RelationshipDescription, in model: ManagedObjectModel)
       -> Bool
     {
       guard let inverse = relationship.inverseName else { return false }
@@ -112,9 +112,9 @@ package struct MappingComposition {
     }
     for property in mapping.relationshipMappings where found[heir]?.relationships[property.name] == nil {
       guard let name = try step.relationship(property, source), origin.relationships[name] == nil,
-        let old = latest.model.relationship(name, of: source), carries(origins, old, latest.model),
+        let old = latest.model.relationship(name, of: source), carries(origins, old, in: latest.model),
         let new = step.destination.model.relationship(property.name, of: heir),
-        !carries(found, new, step.destination.model)
+        !carries(found, new, in: step.destination.model)
       else { continue }
       throw Obstacle(reason: "\(heir).\(property.name) takes over links that only their other side had")
     }
@@ -221,47 +221,5 @@ package struct MappingComposition {
     let removed = first.model.entities.filter { !$0.isAbstract && !kept.contains($0.name) }
     return carried + added.map { EntityMapping(sourceEntity: nil, destinationEntity: $0.name) }
       + removed.map { EntityMapping(sourceEntity: $0.name, destinationEntity: nil) }
-  }
-}
-
-extension MappingComposition.Origin {
-  /// Where an attribute comes from that a step takes from this entity's attribute of that path.
-  fileprivate func attribute(
-    _ path: String, from old: AttributeDescription, to new: (path: String, attribute: AttributeDescription),
-    _ null: Value?
-  ) throws -> MappingComposition.AttributeOrigin {
-    func converted(_ value: Value) throws -> Value {
-      if let converted = new.attribute.type.converted(value, from: old.type) { return converted }
-      throw MappingComposition.Obstacle(reason: "the value of \(path) does not fit the type of \(new.path)")
-    }
-    switch attributes[path] {
-    case .source(let name, let types, let filled):
-      // What was filled on the way is no NULL any longer.
-      let passed = types.last == new.attribute.type ? types : types + [new.attribute.type]
-      return .source(name, types: passed, null: try filled.map(converted) ?? null)
-    case .computed(let expression, let types):
-      guard null == nil else {
-        throw MappingComposition.Obstacle(reason: "\(new.path) gets a default value for what \(path) lacks")
-      }
-      return .computed(expression, types: types.last == new.attribute.type ? types : types + [new.attribute.type])
-    case .constant(let value):
-      return .constant(try value == .null ? null ?? .null : converted(value))
-    case nil: throw MappingComposition.Obstacle(reason: "\(path) is not known")
-    }
-  }
-}
-
-extension PropertyMapping {
-  package init(_ name: String, _ origin: MappingComposition.AttributeOrigin) {
-    switch origin {
-    case .constant(let value): self.init(name: name, valueExpression: .constant(value))
-    case .computed(let expression, let types):
-      self.init(name: name, valueExpression: expression)
-      passedTypes = types.dropLast()
-    case .source(let source, let types, let null):
-      self.init(name: name, valueExpression: .keyPath(operand: .variable("source"), path: [source]))
-      passedTypes = Array(types.dropFirst().dropLast())
-      valueForNull = null
-    }
   }
 }

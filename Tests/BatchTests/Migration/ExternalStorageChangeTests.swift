@@ -79,6 +79,23 @@ struct ExternalStorageChangeTests {
     }
   }
 
+  @Test("What one rule has made, another one takes over with the byte, once")
+  func made() throws {
+    let copies = ["File", "Copy"].map { name in
+      var entity = Self.photo(isExternal: true)[0]
+      entity.name = name
+      return entity
+    }
+    let photo = Self.photo(isExternal: true)
+    let store = try Self.store(photo, photo + copies, mark: "01")
+    let rules =
+      "{ create: File, as: f, attributes: { image: $source.image } }, "
+      + "{ create: Copy, attributes: { image: { destination: $f, attribute: image } } }"
+    let result = try store.migrated("  - from: Photo\n    objects: [\(rules)]")
+    let images = { try MigrationFolder.rows(result, "SELECT hex(ZIMAGE) FROM \($0) ORDER BY Z_PK") }
+    #expect(try images("ZFILE") == images("ZPHOTO") && images("ZCOPY") == images("ZPHOTO"))
+  }
+
   @Test("A flag that only a version between has changes nothing")
   func between() throws {
     let versions = [("A", false), ("B", true), ("C", false)].map { name, isExternal in

@@ -54,7 +54,7 @@ struct InverseSideTests {
     let failure = try store.failure(merge + "$source.cars }")
     #expect(
       failure.contains("Own.vehicles takes over Own.cars, and its inverse Vehicle.own takes over Truck.own, too")
-        && failure.contains("Write vehicles: null in the relationships of Own"), "\(failure)")
+        && failure.contains("write vehicles: null for Own.vehicles"), "\(failure)")
     #expect(try Self.links(store.migrated(merge + "null }"), new) == 4)
   }
 
@@ -104,10 +104,13 @@ struct InverseSideTests {
     let old = Self.pair(("f", "g", shape.0), ("g", "f", shape.1))
     let new = [StoreModels.entity("T", [("a", .string)], [StoreModels.link("f", "T", "f", many: shape.0)])]
     let store = try RuleStore(old, new, Self.rows("T"))
-    let failure = #expect(throws: BatchError.self) { try store.inferred() }
-    #expect(failure?.code == .badMapping || failure?.code == .noPath, "\(String(describing: failure))")
+    #expect {
+      try store.inferred()
+    } throws: {
+      "\($0)".contains("T.f is its own inverse") || "\($0)".contains("only one side would hold a key")
+    }
     let text = try store.failure("  - T")
-    #expect(text.contains("T.f") && text.contains("write f: null") || text.contains("Write f: null"), "\(text)")
+    #expect(text.lowercased().contains("write f: null"), "\(text)")
     _ = try store.migrated("  - from: T\n    relationships: { f: null }")
   }
 
@@ -168,29 +171,6 @@ struct InverseSideTests {
         _ = try store.migrated("  - from: Own\n    relationships: { u: null }\n" + item)
       }
     }
-  }
-
-  @Test("Links that a step carries by one side alone go along in one pass as version by version")
-  func oneSide() throws {
-    let sides = [("A", "prev", "members"), ("B", "big", "members"), ("C", "big", "prev")]
-    let folder = try MigrationFolder(
-      sides.map { version, one, many in
-        ManagedObjectModel(
-          name: version,
-          entities: [
-            StoreModels.entity("Lamp", [("s", .string)], [StoreModels.link(one, "Box", many)]),
-            StoreModels.entity("Box", [("t", .string)], [StoreModels.link(many, "Lamp", one, many: true)]),
-          ])
-      })
-    let store = try folder.sample("A", rows: 0, seed: 1)
-    try MigrationFolder.execute(
-      store,
-      "INSERT INTO ZBOX (Z_PK, Z_ENT, Z_OPT) VALUES (9, 1, 1); INSERT INTO ZLAMP (Z_PK, Z_ENT, Z_OPT, ZPREV) VALUES (1, 2, 1, 9)"
-    )
-    var request = folder.request(store)
-    request.target = .version("C")
-    #expect(try folder.migrate(request).isVerified)
-    #expect(try MigrationFolder.rows(store, "SELECT ZBIG FROM ZLAMP") == ["int64(9)"])
   }
 
   @Test("An expression that calls a policy which the mapping does not name is refused before anything is read")

@@ -19,7 +19,7 @@ struct CarriedRelationships {
         guard let relationship = draft.destination.relationships[property.name],
           let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
         else { continue }
-        try requireNoRule(property.name, of: draft, relationship)
+        try requireNoRule(property.name, of: draft, relationship, from: origin)
         notes += try checkInverse(property.name, of: draft, relationship, from: origin)
         guard !arrives(relationship, origin) else { continue }
         throw BatchError(
@@ -41,25 +41,32 @@ struct CarriedRelationships {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name], let inverse = relationship.inverse,
           case .ownKey(_, _, _, .some) = relationship.storage,
-          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
+          let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts),
+          case .ownKey(_, _, _, .some) = origin.relationship.storage
         else { continue }
         sources["\(relationship.destination).\(inverse)", default: [:]]["\(origin.relationship.storage)"] =
           "\(draft.source.name).\(origin.name)"
       }
     }
     return sources.filter { $1.count > 1 }.sorted { $0.key < $1.key }.map { path, names in
-      "\(path) is ordered, and takes the places of \(names.values.sorted().joined(separator: " and ")), which were counted "
-        + "apart: two objects may have the same place in it"
+      "\(path) is ordered, and takes the places of \(names.values.sorted().joined(separator: " and ")): two objects may have "
+        + "the same place in it"
     }
   }
 
   /// What is carried over for each object, and set by a rule of the other side, would be neither the one nor the other.
   /// A rule of a to-one that holds the key itself decides alone, and one-to-ones have a check of their own.
-  private func requireNoRule(_ name: String, of draft: MappingDraft, _ relationship: StoredRelationship) throws {
+  /// Links that are looked for come to those of a join table.
+  private func requireNoRule(
+    _ name: String, of draft: MappingDraft, _ relationship: StoredRelationship, from origin: RelationshipOrigin
+  ) throws {
     guard !relationship.isOneToOne, let inverse = relationship.inverse else { return }
     if case .inverseKey = relationship.storage { return }
-    for other in drafts.drafts where drafts.layout.model.isKind(other.destination.name, of: relationship.destination) {
-      guard other.mapping.rules?.relationships.contains(where: { $0.name == inverse }) == true else { continue }
+    var isJoin = false
+    if case .join = relationship.storage { isJoin = true }
+    for other in others(relationship, origin) {
+      let rule = other.mapping.rules?.relationships.first { $0.name == inverse }
+      guard let rule, !isJoin || rule.target.foundEntity == nil else { continue }
       let (side, otherSide) = ("\(draft.destination.name).\(name)", "\(other.destination.name).\(inverse)")
       throw BatchError(
         .badMapping,
@@ -74,15 +81,7 @@ struct CarriedRelationships {
     _ name: String, of draft: MappingDraft, _ relationship: StoredRelationship, from origin: RelationshipOrigin
   ) throws -> [String] {
     guard case .inverseKey = relationship.storage, let inverse = relationship.inverse else { return [] }
-    let sources = try others(relationship, origin).compactMap { other -> (path: String, name: String)? in
-      let property = other.mapping.relationshipMappings.first { $0.name == inverse }
-      return try property.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }.map {
-        ("\(other.destination.name).\(inverse)", $0.name)
-      }
-    }
-    guard let first = sources.first, !sources.contains(where: { $0.name == origin.relationship.inverse }) else {
-      return []
-    }
+    guard let first = try stranger(to: relationship, origin, behind: inverse) else { return [] }
     let side = "\(draft.destination.name).\(name)"
     guard origin.relationship.inverse != nil else {
       return ["\(side) had no inverse: it leads from now on to the objects whose \(first.path) leads to its own"]
@@ -95,11 +94,30 @@ struct CarriedRelationships {
         + "(`godwit mapping init` begins one)", entity: draft.destination.name)
   }
 
+  /// The first entity at the other end all of whose mappings take the inverse from other links; nil if there is none.
+  private func stranger(
+    to relationship: StoredRelationship, _ origin: RelationshipOrigin, behind inverse: String
+  ) throws -> (path: String, name: String)? {
+    let ends = others(relationship, origin)
+    for entity in ends.map(\.source.name).uniqued {
+      let sources = try ends.filter { $0.source.name == entity }.compactMap { other -> (path: String, name: String)? in
+        let property = other.mapping.relationshipMappings.first { $0.name == inverse }
+        return try property.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }.map {
+          ("\(other.destination.name).\(inverse)", $0.name)
+        }
+      }
+      if let first = sources.first, !sources.contains(where: { $0.name == origin.relationship.inverse }) {
+        return first
+      }
+    }
+    return nil
+  }
+
   /// What makes objects that the relationship leads to of those that it led to.
   private func others(_ relationship: StoredRelationship, _ origin: RelationshipOrigin) -> [MappingDraft] {
     let model = drafts.graph.binding.layout.model
     return drafts.drafts.filter {
-      !$0.mapping.isSkipped && model.isKind($0.source.name, of: origin.relationship.destination)
+      !$0.mapping.isSkipped && !$0.hasOwnPolicy && model.isKind($0.source.name, of: origin.relationship.destination)
         && drafts.layout.model.isKind($0.destination.name, of: relationship.destination)
     }
   }

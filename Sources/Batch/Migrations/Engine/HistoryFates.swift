@@ -16,6 +16,8 @@ package struct HistoryFates {
   private var mayMove: Set<Int64> = []
   /// Entities whose properties are the same before and after: bitmaps over them stay true.
   private var unchanged: Set<Int64> = []
+  /// Of others whose properties are the same, a to-one whose objects got or lost sub-entities.
+  private var widened: [Int64: String] = [:]
   private let names: [String]
   private let destination: String
 
@@ -35,6 +37,7 @@ package struct HistoryFates {
         Self.families(name, drafts.step.source), Self.families(only.destination.name, drafts.step.destination)
       )
       if isSame, families.0 == families.1 { unchanged.insert(number) }
+      if isSame, let moved = families.0.symmetricDifference(families.1).min() { widened[number] = moved }
     }
   }
 
@@ -68,7 +71,10 @@ package struct HistoryFates {
       }
     }
     for (number, key) in rows.firstBitmap.sorted(by: { $0.value < $1.value }) where !unchanged.contains(number) {
-      throw refusal(rows, number: number, key: key, reason: "has other properties in \(destination)")
+      let reason = widened[number].map {
+        "has the to-one \($0), whose objects have other sub-entities in \(destination): the bits of changed properties move"
+      }
+      throw refusal(rows, number: number, key: key, reason: reason ?? "has other properties in \(destination)")
     }
   }
 

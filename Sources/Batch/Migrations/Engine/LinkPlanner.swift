@@ -29,16 +29,28 @@ struct LinkPlanner {
     func without(_ units: [LinkUnit], in known: [LinkUnit]) -> LinkUnit? {
       units.first { unit in !known.contains { $0.scan.isTurned(unit.scan) != nil } }
     }
-    guard let lost = without(others, in: own) else { return }
+    guard let lost = without(others, in: own), !hasOwnPolicy(join) else { return }
     let (side, other) = (join.relationship.description, join.inverse.description)
     let advice =
       without(own, in: others) == nil
-      ? "Write \(join.relationship.name): null in the relationships of \(join.relationship.entity): \(other) says all links"
-      : "Write null for one of both, and its links are left out; or make the links in a policy"
+      ? "\(other) covers all of them: write \(join.relationship.name): null for \(side)"
+      : "Write null for one of the two sides: the other one decides"
     throw BatchError(
       .badMapping,
       "\(side) takes over \(own.map(\.name).uniqued.joined(separator: " and ")), and its inverse \(other) takes over "
-        + "\(lost.name), too: those links would be lost", hint: advice, entity: join.relationship.entity)
+        + "\(lost.name), too: those links would be lost",
+      hint: advice + " (a mapping file can say that; `godwit mapping init` begins one)",
+      entity: join.relationship.entity)
+  }
+
+  /// Whether a policy in Swift makes objects at an end of the links.
+  private func hasOwnPolicy(_ join: JoinTable) -> Bool {
+    drafts.drafts.contains { draft in
+      draft.hasOwnPolicy
+        && [join.relationship.entity, join.inverse.entity].contains {
+          drafts.layout.model.isKind(draft.destination.name, of: $0)
+        }
+    }
   }
 
   private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
@@ -58,7 +70,7 @@ struct LinkPlanner {
       let isPartial = try losesSome(draft, origin, owner: reference.entity, relationship: relationship)
       var unit = try unit(join, draft, origin: origin, ownerIsSource: ownerIsSource, otherOffset: otherOffset)
       let isApart = try filter(
-        &unit, draft: draft, origin: origin, relationship: relationship, owner: isPartial ? reference.entity : nil)
+        &unit, draft: draft, origin: origin, relationship: relationship, partial: isPartial ? reference : nil)
       // Every mapping of a filtered hierarchy writes the links of its own objects.
       let storage = "\(origin.relationship.storage)"
       let key = storage + (isApart ? " \(draft.mapping.name)" : "")
@@ -77,7 +89,12 @@ struct LinkPlanner {
   private func requireOwnInverse(
     _ name: String, from origin: RelationshipOrigin, _ draft: MappingDraft
   ) throws {
-    guard origin.relationship.inverse != origin.name else { return }
+    let model = drafts.graph.binding.layout.model
+    let declarer = try origin.declaringEntity(draft, drafts)
+    let isOwnInverse = model.relationship(origin.name, of: declarer).map {
+      model.isOwnInverse($0, declaredBy: declarer)
+    }
+    guard isOwnInverse != true, !draft.hasOwnPolicy else { return }
     throw BatchError(
       .badMapping,
       "\(draft.destination.name).\(name) is its own inverse, and \(draft.source.name).\(origin.name), which it takes "
@@ -98,27 +115,36 @@ struct LinkPlanner {
   }
 
   /// Where mappings of objects at either end have filters, or some of the objects do not go along, every object is asked
-  /// what became of it. `owner` is nil where all go along, else the entity that has the relationship. Whether each
-  /// mapping of the hierarchy has to read the links for itself.
+  /// what became of it. `partial` is the relationship of which some do not, else nil. Whether each mapping of the
+  /// hierarchy has to read the links for itself.
   private func filter(
     _ unit: inout LinkUnit, draft: MappingDraft, origin: RelationshipOrigin, relationship: StoredRelationship,
-    owner: String?
+    partial: PropertyReference?
   ) throws -> Bool {
     let declaring = try origin.declaringEntity(draft, drafts)
-    let others = drafts.carriedTargets(
+    let hasFilters = drafts.hasFilters(declaring) || drafts.hasFilters(origin.relationship.destination)
+    guard partial != nil || hasFilters else { return false }
+    let isApart = try hasFilters || partial.map { try !isShared($0, origin, among: declaring) } ?? false
+    unit.others = drafts.carriedTargets(
       origin.relationship.destination, via: origin.mappingName, to: relationship.destination)
-    let hierarchy = drafts.carriedTargets(declaring, via: nil, to: nil)
-    let isApart = others.hasFilters || hierarchy.hasFilters || hierarchy.candidates.contains { $0.count > 1 }
-    unit.others = others
-    if let owner, !isApart {
-      unit.owners = drafts.carriedTargets(declaring, via: nil, to: owner)
-    } else if owner != nil || others.hasFilters || hierarchy.hasFilters {
-      unit.owners = drafts.carriedTargets(declaring, via: draft.mapping.name, to: nil)
-    } else {
-      unit.others = nil
-      return false
-    }
+    unit.owners = drafts.carriedTargets(
+      declaring, via: isApart ? draft.mapping.name : nil, to: isApart ? nil : partial?.entity)
     return isApart
+  }
+
+  /// Whether all mappings of a hierarchy, one for each entity, take over the same links alike.
+  private func isShared(_ reference: PropertyReference, _ origin: RelationshipOrigin, among kind: String) throws -> Bool
+  {
+    let model = drafts.graph.binding.layout.model
+    let all = drafts.drafts.filter {
+      model.isKind($0.source.name, of: kind) && drafts.layout.model.isKind($0.destination.name, of: reference.entity)
+    }
+    guard Set(all.map(\.source.name)).count == all.count else { return false }
+    return try all.allSatisfy { other in
+      let property = other.mapping.relationshipMappings.first { $0.name == reference.name }
+      let found = try property.flatMap { try RelationshipOrigin($0, draft: other, drafts: drafts) }
+      return found?.relationship.storage == origin.relationship.storage && found?.mappingName == origin.mappingName
+    }
   }
 
   /// Whether objects at an end of the links are removed, or become such as the new relationship does not take. The links
@@ -161,4 +187,11 @@ struct LinkPlanner {
 extension EntityMapping {
   /// Whether it says that all objects of an entity go.
   fileprivate func removes(_ entity: String) -> Bool { sourceEntity == entity && destinationEntity == nil }
+}
+
+extension StepDraft {
+  /// Whether a mapping leaves out some objects of a kind.
+  fileprivate func hasFilters(_ kind: String) -> Bool {
+    graph.concrete(kind).contains { draftsBySource[$0.number].contains { $0.filter != nil } }
+  }
 }

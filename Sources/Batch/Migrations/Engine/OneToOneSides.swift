@@ -12,7 +12,7 @@ struct OneToOneSides {
   /// says which of several objects it leads to: applications have shipped that.
   func check() throws -> [String] {
     var notes: [String] = []
-    for draft in drafts.drafts where !hasOwnPolicy(draft) {
+    for draft in drafts.drafts where !draft.hasOwnPolicy {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name], relationship.isOneToOne,
           let inverse = relationship.inverse,
@@ -26,13 +26,11 @@ struct OneToOneSides {
     return notes.uniqued
   }
 
-  private func hasOwnPolicy(_ draft: MappingDraft) -> Bool { draft.policy.map { !($0 is RulePolicy) } ?? false }
-
   /// Whether a mapping makes objects that the carried keys lead to.
   private func isOther(_ other: MappingDraft, by relationship: StoredRelationship, from origin: RelationshipOrigin)
     -> Bool
   {
-    !other.mapping.isSkipped && !hasOwnPolicy(other)
+    !other.mapping.isSkipped && !other.hasOwnPolicy
       && drafts.layout.model.isKind(other.destination.name, of: relationship.destination)
       && drafts.graph.binding.layout.model.isKind(other.source.name, of: origin.relationship.destination)
   }

@@ -51,7 +51,7 @@ struct RelationshipOrigin {
   ) throws {
     let (model, new) = (drafts.graph.binding.layout.model, draft.destination.relationships[property.name]?.destination)
     let fitting = drafts.drafts.filter { other in
-      (model.isKind(other.source.name, of: entity) || model.isKind(entity, of: other.source.name))
+      model.isKind(other.source.name, of: entity)
         && new.map { drafts.layout.model.isKind(other.destination.name, of: $0) } ?? true
     }
     guard !fitting.contains(where: { $0.mapping.name == mapping }) else { return }

@@ -121,7 +121,7 @@ enum StepCoverage {
   }
 
   private static func placeless(_ entity: String, in destination: ManagedObjectModel) -> String {
-    "\(entity) has objects of its own, and is abstract in \(destination.name): say what they become, as in "
+    "\(entity) may have objects of its own, and is abstract in \(destination.name): say what they become, as in "
       + "- { from: \(entity), to: ENTITY }, or drop them with - remove: [\(entity)]"
   }
 

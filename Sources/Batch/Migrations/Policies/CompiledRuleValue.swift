@@ -147,7 +147,7 @@ indirect enum CompiledRuleValue {
     case .choice(let condition, let value, let other):
       .choice(condition, value.inExternalStorage, else: other.inExternalStorage)
     case .fallback(let value, let other): .fallback(value.inExternalStorage, other.inExternalStorage)
-    case .attribute(let attribute, _): attribute.isExternal ? self : .marked(self)
+    case .attribute, .fold: mayLieOutside ? self : .marked(self)
     default: self
     }
   }
@@ -158,6 +158,7 @@ indirect enum CompiledRuleValue {
     case .attribute(let attribute, _): attribute.isExternal
     case .choice(_, let value, let other), .fallback(let value, let other):
       value.mayLieOutside || other.mayLieOutside
+    case .fold(let fold): fold.value.mayLieOutside
     default: false
     }
   }

@@ -20,6 +20,13 @@ extension ExpressionDamage {
     return ExpressionDamage("has $\(name), which is nothing here", hint: near == name ? nil : hint)
   }
 
+  /// A call of the policy of a mapping that has none.
+  static func unnamed(_ function: String) -> ExpressionDamage {
+    ExpressionDamage(
+      "calls \(function) of the policy, and the entity mapping names none",
+      hint: "Name the policy's class in the mapping, or write the value as an expression")
+  }
+
   static func unknown(function name: String) -> ExpressionDamage {
     guard name == "UUID" else { return ExpressionDamage("calls \(name) of what has no such function") }
     return ExpressionDamage(

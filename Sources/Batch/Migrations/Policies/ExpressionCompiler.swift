@@ -99,23 +99,13 @@ struct ExpressionCompiler {
 
   private mutating func keyPath(_ operand: Expression, _ path: [String]) throws -> Compiled {
     switch operand {
-    case .variable("entityMapping"): return (.constant(try mappingValue(path)), .value)
+    case .variable("entityMapping"): return (.constant(try mapping.value(at: path)), .value)
     case .variable("destination") where destination != nil: return try destinationPath(path)
     default: break
     }
     let start = try compile(operand)
     let (steps, kind) = try steps(path[...], from: start.kind)
     return (.path(start.expression, steps), kind)
-  }
-
-  private func mappingValue(_ path: [String]) throws -> Value {
-    switch (path.first, path.count) {
-    case ("name", 1): .text(mapping.name)
-    case ("sourceEntityName", 1): mapping.sourceEntity.map { .text($0) } ?? .null
-    case ("destinationEntityName", 1): mapping.destinationEntity.map { .text($0) } ?? .null
-    case ("userInfo", 2...): mapping.userInfo[path[1...].joined(separator: ".")].map { .text($0) } ?? .null
-    default: throw ExpressionDamage("asks the entity mapping for \(path.joined(separator: "."))")
-    }
   }
 
   /// Of an object that is being made: attributes that were set before, or else default values, and no related objects
@@ -199,11 +189,7 @@ struct ExpressionCompiler {
       if name == "now" { return (.constant(.real(now)), .value) }
       return (.function(name: name, arguments: try arguments.map { try compile($0).expression }), .value)
     case .some(.variable("entityPolicy")) where destination != nil:
-      guard mapping.policyClassName != nil || mapping.rules != nil else {
-        throw ExpressionDamage(
-          "calls \(name) of the policy, and the entity mapping names none",
-          hint: "Name the policy's class in the mapping, or write the value as an expression")
-      }
+      guard mapping.hasPolicy else { throw ExpressionDamage.unnamed(name) }
       return (.policy(name: name, arguments: try arguments.map { try argument($0) }), .value)
     case .some(.variable("manager")) where destination != nil: return try manager(name, arguments)
     default: throw ExpressionDamage.unknown(function: name)

@@ -102,7 +102,7 @@ struct RuleRow: RuleScope {
       return try owner?.objects(name).first.map { try computed(attribute, of: $0) } ?? .null
     case .made:
       guard let made = try target.objects(self).first else { return .null }
-      return try made.value(attribute)
+      return try made.storedValue(attribute)
     case .known, .found, .when, .one: return .null
     }
   }
