@@ -92,7 +92,9 @@ struct ExternalStorageChangeTests {
       "{ create: File, as: f, attributes: { image: $source.image } }, "
       + "{ create: Copy, attributes: { image: { destination: $f, attribute: image } } }"
     let result = try store.migrated("  - from: Photo\n    objects: [\(rules)]")
-    let images = { try MigrationFolder.rows(result, "SELECT hex(ZIMAGE) FROM \($0) ORDER BY Z_PK") }
+    func images(_ table: String) throws -> [String] {
+      try MigrationFolder.rows(result, "SELECT hex(ZIMAGE) FROM \(table) ORDER BY Z_PK")
+    }
     #expect(try images("ZFILE") == images("ZPHOTO") && images("ZCOPY") == images("ZPHOTO"))
   }
 

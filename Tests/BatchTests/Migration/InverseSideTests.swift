@@ -162,7 +162,9 @@ struct InverseSideTests {
       let links = [StoreModels.link("x", "Own", "u", many: many)]
       let old = Self.model("Item", links, [StoreModels.link("u", "Item", "x", many: back)])
       let store = try RuleStore(old, old + [StoreModels.entity("More")], Self.rows("Item", "Own"))
-      for rule in ["{ find: Own, by: { n: $source.a } }", "{ target: $source.x, when: \"a == 'x'\" }"] {
+      // What is found comes to the links of a join table.
+      let found = many && back ? [] : ["{ find: Own, by: { n: $source.a } }"]
+      for rule in found + ["{ target: $source.x, when: \"a == 'x'\" }"] {
         let item = "  - from: Item\n    relationships: { x: \(rule) }\n"
         let failure = try store.failure("  - Own\n" + item)
         #expect(
@@ -218,7 +220,7 @@ struct InverseSideTests {
     parent.isAbstract = true
     let store = try RuleStore(old, [parent, child], [("P", "Z_PK", "1")])
     let failure = try store.failure("  - Q")
-    #expect(failure.contains("P has objects of its own, and is abstract in B"), "\(failure)")
+    #expect(failure.contains("P may have objects of its own, and is abstract in B"), "\(failure)")
     #expect(try MigrationFolder.rows(store.migrated("  - Q\n  - remove: [P]"), "SELECT * FROM ZP").isEmpty)
     let kept = try store.migrated("  - Q\n  - { from: P, to: Q }")
     #expect(try MigrationFolder.rows(kept, "SELECT Z_PK FROM ZP").count == 1)
