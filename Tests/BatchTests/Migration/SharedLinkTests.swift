@@ -58,6 +58,26 @@ struct SharedLinkTests {
     #expect(try Self.count(store.migrated(without), in: [media, tags] + kinds) == 1)
   }
 
+  @Test("What a rule of a sub-entity decides is not told as carried by the other side")
+  func decided() throws {
+    let entities = [
+      StoreModels.entity("Owner", [("n", .integer32)], [StoreModels.link("u", "Item", "xs")]),
+      StoreModels.entity("Chief", parent: "Owner"),
+      StoreModels.entity("Item", [], [StoreModels.link("xs", "Owner", "u", many: true)]),
+    ]
+    let store = try RuleStore(
+      entities, entities + [StoreModels.entity("More", [("a", .string)])],
+      [("Item", "Z_PK", "1"), ("Owner", "Z_PK, ZN, ZU", "1, 1, 1"), ("Owner", "Z_PK, ZN, ZU", "2, 2, 1")])
+    try MigrationFolder.execute(
+      store.store,
+      "UPDATE ZOWNER SET Z_ENT = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Chief') WHERE Z_PK = 2")
+    let rule = "  - from: Chief\n    relationships: { u: { target: $source.u, when: \"n > 100\" } }\n"
+    let report = try store.folder.migrate(store.request("  - Item\n  - Owner\n" + rule))
+    let lines = try #require(report.accounts.first?.versions.first?.lines.filter { $0.name == "u" })
+    #expect(lines.map(\.path) == ["Chief.u", "Owner.u"] && lines.map(\.fate) == [.computed, .carried], "\(lines)")
+    #expect(lines.map(\.count) == [1, 1], "\(lines)")
+  }
+
   private static func count(_ path: String, in model: [EntityDescription]) throws -> Int {
     let join = try #require(StoreModels.layout(model).joinTables.first)
     return try MigrationFolder.rows(path, "SELECT * FROM \(join.name)").count

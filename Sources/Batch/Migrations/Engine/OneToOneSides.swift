@@ -73,11 +73,13 @@ struct OneToOneSides {
     guard let inverse = origin.relationship.inverse, other.name != inverse, otherSide.of.filter == nil
     else { return }
     let (source, end) = (side.of, "\(otherSide.of.destination.name).\(otherSide.name)")
-    let message =
-      "\(source.destination.name).\(side.name) takes over \(source.source.name).\(origin.name), and its inverse \(end) "
-      + "takes over \(other.name): only one side would hold a key"
+    let (own, old) = ("\(source.destination.name).\(side.name)", "\(source.source.name).\(origin.name)")
+    let what =
+      own == end
+      ? "\(own) is its own inverse, and \(old), which it takes over, is not"
+      : "\(own) takes over \(old), and its inverse \(end) takes over \(other.name)"
     throw failure(
-      message,
+      what + ": only one side would hold a key",
       "To leave these links out, write \(side.name): null in the relationships of \(source.mapping.name) in a mapping "
         + "file (`godwit mapping init` begins one)",
       of: source)

@@ -179,7 +179,7 @@ struct AccountLines {
     } else if ends.isEmpty || ends.allSatisfy(\.isSkipped) {
       // Links to objects that go are listed with these objects.
       (line.fate, line.by) = (.dropped, "the objects of \(other)")
-    } else if let inverse = relationship.inverseName,
+    } else if let inverse = relationship.inverseName, !decides(relationship, taken),
       let end = ends.first(where: { end in carriers(end, inverse).contains { admits(end, $0, from: entity) } })
     {
       (line.fate, line.to) = (.carried, carriers(end, inverse).map { "\(end.destinationEntity ?? "").\($0)" })
@@ -192,6 +192,12 @@ struct AccountLines {
       }
     }
     return line
+  }
+
+  /// Whether a rule sets a to-one that holds the key: what its inverse says carries nothing then.
+  private func decides(_ relationship: RelationshipDescription, _ taken: [EntityMapping]) -> Bool {
+    !relationship.isToMany
+      && taken.contains { $0.rules?.relationships.contains { $0.name == relationship.name } == true }
   }
 
   /// The destination's relationships that carry a source relationship over.
