@@ -197,10 +197,9 @@ struct MigrationRun {
       notes: plan.notes + proofNotes(verified) + accounts.flatMap(\.notes) + result.notes,
       accounts: accounts, rejects: try takeRejects())
     report.replay = report.rejects?.replay(source: plan.source, backup: report.backup, destination: plan.destination)
+    report.peakMemory = report.peakMemory.map { max($0, recorder.mostMemory) }
     pulse.end()
-    var progress = monitor.progressNow
-    progress.fraction = 1
-    recorder.finish(finish(report, verified: verified, model: model), progress)
+    recorder.finish(finish(report, verified: verified, model: model), wholeProgress)
     try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
     JobRegistry(fileSystem).forget(source: plan.source)
@@ -208,6 +207,12 @@ struct MigrationRun {
     // Last of all: nothing kept anybody from the store meanwhile.
     try cutOver.result(journal).throwIfReplaced(fileSystem)
     return report
+  }
+
+  private var wholeProgress: MigrationProgress {
+    var progress = monitor.progressNow
+    progress.fraction = 1
+    return progress
   }
 
   /// Another store has the destination's name by now: the run is over, and nothing is claimed of it.

@@ -57,6 +57,9 @@ package final class RunRecorder: Sendable {
   /// The fraction that was shown last before this process says anything; nil where nothing was.
   var shownBefore: Double? { state.withLock { $0.file?.history.samples.last?.done } }
 
+  /// The most resident bytes that a process of the run was seen with.
+  var mostMemory: UInt64 { state.withLock { $0.file?.history.samples.map(\.memory).max() ?? 0 } }
+
   func attempt(_ body: (inout State) throws -> Void) {
     state.withLock { state in
       do { try body(&state) } catch {

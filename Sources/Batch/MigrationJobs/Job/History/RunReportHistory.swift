@@ -19,7 +19,7 @@ extension RunReport {
     (ended, done) = (Self.text(end.at), 1)
     (backup, bytesAfter, proof) = (finished.backup, finished.bytes, finished.proof)
     (steps, notes, tables) = (finished.tallies, finished.notes, finished.tables)
-    (peakMemory, rowsRead) = (max(peakMemory, finished.peakMemory ?? 0), finished.rowsRead ?? rowsRead)
+    (peakMemory, rowsRead) = (finished.peakMemory ?? peakMemory, finished.rowsRead ?? rowsRead)
   }
 
   private static func text(_ time: Double) -> String? {
