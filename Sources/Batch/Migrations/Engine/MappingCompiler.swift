@@ -137,7 +137,9 @@ struct MappingCompiler {
     let name = property.name
     let schema = drafts.graph.binding.tables[draft.source.table].schema.columns[source.position]
     let missing = schema.defaultValue ?? .null
-    guard target.isExternal || !source.isExternal else { throw Self.staysOutside(name, of: draft.destination.name) }
+    guard target.isExternal || !source.isExternal else {
+      throw StoredAttribute.staysOutside(name, of: draft.destination.name)
+    }
     let types = [source.type] + property.passedTypes + [target.type]
     guard types.contains(where: { $0 != source.type }) else {
       guard source.isExternal == target.isExternal else {
@@ -153,13 +155,6 @@ struct MappingCompiler {
       throw Self.unfit(property, from: source.type, to: target.type, draft: draft)
     }
     return .convert(source.position, missing: missing, through: types)
-  }
-
-  /// What lies in a file would have to go into the row, whatever its size.
-  static func staysOutside(_ name: String, of entity: String) -> BatchError {
-    BatchError(
-      .badMapping, "\(name) would no longer allow external storage, and its values may lie in files beside the store",
-      hint: "Keep 'Allows External Storage' (in SwiftData, .externalStorage) as it was", entity: entity)
   }
 
   private func toOne(

@@ -109,3 +109,8 @@ struct OneToOneSides {
     BatchError(.badMapping, message, hint: hint, entity: draft.destination.name)
   }
 }
+
+extension MappingDraft {
+  /// Whether a policy in Swift makes its objects, which is trusted with both sides of relationships.
+  var hasOwnPolicy: Bool { policy.map { !($0 is RulePolicy) } ?? false }
+}

@@ -10,8 +10,6 @@ final class MappingDraft {
   let destination: DestinationEntity
   let policy: (any EntityMigrationPolicy)?
   let filter: MappingFilter?
-  /// Whether a policy in Swift makes its objects, which is trusted with both sides of relationships.
-  var hasOwnPolicy: Bool { policy.map { !($0 is RulePolicy) } ?? false }
   /// How far its keys move: all scans are known before.
   private(set) var offset: Int64 = 0
   /// Whether another scan writes to its table before. Then its keys move by the number of those rows, which may be 0.

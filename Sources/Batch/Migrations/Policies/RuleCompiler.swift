@@ -90,7 +90,7 @@ struct RuleCompiler {
     if case .when(let predicate, let value) = rule { (rule, limit) = (value, try condition(predicate, context)) }
     let value = try value(rule, context, name: attribute.name, of: entity)
     if value.mayLieOutside, !stored.isExternal {
-      throw MappingCompiler.staysOutside(attribute.name, of: entity.name)
+      throw StoredAttribute.staysOutside(attribute.name, of: entity.name)
     }
     return CompiledRuleAttribute(
       name: attribute.name, stored: stored, value: stored.isExternal ? value.inExternalStorage : value,

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataStore
+import RunSupport
 import Streams
 
 /// An attribute as it lies in a table.
@@ -22,6 +23,13 @@ package struct StoredAttribute: Sendable {
   package static func outOfExternalStorage(_ value: Value) -> Value? {
     guard case .blob(let bytes) = value, let mark = bytes.first else { return value }
     return mark == 1 ? .blob(Array(bytes.dropFirst())) : nil
+  }
+
+  /// What lies in a file would have to go into the row, whatever its size.
+  static func staysOutside(_ name: String, of entity: String) -> BatchError {
+    BatchError(
+      .badMapping, "\(name) would no longer allow external storage, and its values may lie in files beside the store",
+      hint: "Keep 'Allows External Storage' (in SwiftData, .externalStorage) as it was", entity: entity)
   }
 }
 
