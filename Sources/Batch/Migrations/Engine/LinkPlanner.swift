@@ -16,18 +16,25 @@ struct LinkPlanner {
         units += own
         continue
       }
-      let others = try links(index, join.inverse, ownerIsSource: false)
-      if !own.isEmpty { try requireAgreement(own, others, of: join) }
-      units += own.isEmpty ? others : own
+      if !own.isEmpty { try requireAgreement(own, of: join) }
+      units += own.isEmpty ? try links(index, join.inverse, ownerIsSource: false) : own
     }
     return LinkUnit.introduce(units)
   }
 
   /// Each side of a relationship says which links it takes over; those that only the other side takes over would be
   /// lost.
-  private func requireAgreement(_ own: [LinkUnit], _ others: [LinkUnit], of join: JoinTable) throws {
-    func without(_ units: [LinkUnit], in known: [LinkUnit]) -> LinkUnit? {
-      units.first { unit in !known.contains { $0.scan.isTurned(unit.scan) != nil } }
+  private func requireAgreement(_ units: [LinkUnit], of join: JoinTable) throws {
+    typealias Pairs = (scan: SourceGraph.PairScan, name: String)
+    func without(_ pairs: [Pairs], in known: [Pairs]) -> Pairs? {
+      pairs.first { pair in !known.contains { $0.scan.isTurned(pair.scan) != nil } }
+    }
+    let own = units.map { ($0.scan, $0.name) }
+    let others = try ends(join.inverse).map { end in
+      (
+        try drafts.graph.pairScan(end.origin.relationship.storage, isOrdered: false),
+        "\(end.draft.source.name).\(end.origin.name)"
+      )
     }
     guard let lost = without(others, in: own), !hasOwnPolicy(join) else { return }
     let (side, other) = (join.relationship.description, join.inverse.description)
@@ -37,7 +44,7 @@ struct LinkPlanner {
       : "Write null for one of the two sides: the other one decides"
     throw BatchError(
       .badMapping,
-      "\(side) takes over \(own.map(\.name).uniqued.joined(separator: " and ")), and its inverse \(other) takes over "
+      "\(side) takes over \(units.map(\.name).uniqued.joined(separator: " and ")), and its inverse \(other) takes over "
         + "\(lost.name), too: those links would be lost",
       hint: advice + " (a mapping file can say that; `godwit mapping init` begins one)",
       entity: join.relationship.entity)
@@ -55,18 +62,9 @@ struct LinkPlanner {
 
   private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
     var found: [(storage: String, key: String, unit: LinkUnit)] = []
-    for draft in drafts.drafts where drafts.layout.model.isKind(draft.destination.name, of: reference.entity) {
-      guard let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
-        let relationship = draft.destination.relationships[reference.name],
-        let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
-      else { continue }
-      if drafts.layout.joinTables[join].isOwnInverse {
-        try requireOwnInverse(property.name, from: origin, draft)
-      }
-      let map = drafts.keyMap(
-        origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
-      let offsets = Set((map.byNumber.compactMap { $0?.offset }))
+    for (draft, relationship, origin, offsets) in try ends(reference) {
       guard let otherOffset = offsets.first else { continue }
+      if drafts.layout.joinTables[join].isOwnInverse { try requireOwnInverse(reference.name, from: origin, draft) }
       let isPartial = try losesSome(draft, origin, owner: reference.entity, relationship: relationship)
       var unit = try unit(join, draft, origin: origin, ownerIsSource: ownerIsSource, otherOffset: otherOffset)
       let isApart = try filter(
@@ -83,6 +81,24 @@ struct LinkPlanner {
       guard offsets.count == 1 || unit.owners != nil else { throw ambiguous(unit) }
     }
     return found.map(\.unit)
+  }
+
+  /// What a relationship takes over, mapping by mapping, and how far keys of the objects at the other end move: none of
+  /// such whose objects go nowhere.
+  private func ends(_ reference: PropertyReference) throws -> [(
+    draft: MappingDraft, relationship: StoredRelationship, origin: RelationshipOrigin, offsets: Set<Int64>
+  )] {
+    try drafts.drafts.compactMap { draft in
+      guard drafts.layout.model.isKind(draft.destination.name, of: reference.entity),
+        let property = draft.mapping.relationshipMappings.first(where: { $0.name == reference.name }),
+        let relationship = draft.destination.relationships[reference.name],
+        let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts)
+      else { return nil }
+      let map = drafts.keyMap(
+        origin.relationship.destination, via: origin.mappingName, to: relationship.destination, entityPosition: nil)
+      let offsets = Set(map.byNumber.compactMap { $0?.offset })
+      return offsets.isEmpty ? nil : (draft, relationship, origin, offsets)
+    }
   }
 
   /// A relationship that is its own inverse holds each link in both directions: so must what it takes over.
