@@ -3,6 +3,7 @@ import Streams
 import Testing
 
 @testable import CoreDataModel
+@testable import CoreDataStore
 @testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
@@ -22,6 +23,16 @@ private struct TurningPolicy: EntityMigrationPolicy {
       try photo.set("image", .blob(bytes.reversed()))
       guard try photo.value("image") == .blob(bytes.reversed()) else { throw BatchError(.failed, "not what was set") }
     }
+  }
+}
+
+/// Turns bytes around where a mapping model calls `turned:`.
+private struct TurningFunction: EntityMigrationPolicy {
+  func value(ofFunction name: String, arguments: [Value], source: SourceObject, manager: MigrationManager) throws
+    -> Value
+  {
+    guard case .blob(let bytes)? = arguments.first else { return .null }
+    return .blob(bytes.reversed())
   }
 }
 
@@ -124,18 +135,68 @@ struct ExternalStorageChangeTests {
 
   @Test("A policy sees the bytes alone, and what it sets has the byte", arguments: [false, true])
   func policy(wasExternal: Bool) throws {
+    let (folder, store) = try Self.mapped(wasExternal, PropertyMapping(name: "image"), TurningPolicy.self)
+    #expect(try folder.migrate(folder.request(store)).isVerified)
+    #expect(
+      try Self.images(store) == ["01bbaa", "01", "010708", "01" + Self.likeName, "01" + Self.long])
+  }
+
+  /// A store whose photos go by one entity mapping, with a property and a policy.
+  private static func mapped(
+    _ wasExternal: Bool, _ image: PropertyMapping, _ policy: any EntityMigrationPolicy.Type, filter: String? = nil
+  ) throws -> (folder: MigrationFolder, store: String) {
     let (old, new) = (Self.photo(isExternal: wasExternal), Self.photo(isExternal: true, "title"))
     let rows = try Self.store(old, new, mark: wasExternal ? "01" : "")
     var photo = EntityMapping(sourceEntity: "Photo", destinationEntity: "Photo")
-    (photo.attributeMappings, photo.policyClassName) = ([PropertyMapping(name: "image")], TurningPolicy.className)
+    (photo.attributeMappings, photo.policyClassName) = ([image], policy.className)
+    photo.filterPredicate = filter
     var mapping = MappingModel(name: "AToB", entityMappings: [photo])
     (mapping.sourceModelName, mapping.destinationModelName) = ("A", "B")
     let folder = try MigrationFolder(
       [ManagedObjectModel(name: "A", entities: old), ManagedObjectModel(name: "B", entities: new)],
-      mappings: [mapping], policies: [TurningPolicy.self])
-    let store = try folder.copy(rows.store, as: "policy")
-    #expect(try folder.migrate(folder.request(store)).isVerified)
+      mappings: [mapping], policies: [policy])
+    return (folder, try folder.copy(rows.store, as: "policy"))
+  }
+
+  private static func image(_ format: String) throws -> PropertyMapping {
+    PropertyMapping(name: "image", valueExpression: try CoreDataModel.Expression(format: format))
+  }
+
+  @Test(
+    "Expressions and the policies' functions see the bytes alone, and what they give has the byte",
+    arguments: [false, true])
+  func computed(wasExternal: Bool) throws {
+    let turned = ["01bbaa", "01", "none", "01" + "0041" + String(repeating: "41", count: 35) + "02", "01" + Self.long]
+    for (format, images) in [
+      ("FUNCTION($entityPolicy, \"turned:\", $source.image)", turned),
+      ("TERNARY($source.image == nil, nil, $source.image)", Self.marked),
+    ] {
+      let (folder, store) = try Self.mapped(wasExternal, Self.image(format), TurningFunction.self)
+      #expect(try folder.migrate(folder.request(store)).isVerified)
+      #expect(try Self.images(store) == images, "\(format)")
+    }
+  }
+
+  @Test("An expression cannot read what lies in a file, and says so; whether there is something, it can tell")
+  func inFile() throws {
+    func prepared(_ image: PropertyMapping) throws -> (MigrationFolder, String) {
+      let (folder, store) = try Self.mapped(true, image, TurningFunction.self, filter: "image != nil")
+      try MigrationFolder.execute(store, "UPDATE ZPHOTO SET ZIMAGE = x'\(Self.likeName)' WHERE Z_PK = 4")
+      let files = ExternalDataFolder(store: store).files
+      try FileManager.default.createDirectory(atPath: files, withIntermediateDirectories: true)
+      try Data([9]).write(to: URL(fileURLWithPath: files + "/" + String(repeating: "A", count: 36)))
+      return (folder, store)
+    }
+    let (folder, store) = try prepared(Self.image("FUNCTION($entityPolicy, \"turned:\", $source.image)"))
+    #expect {
+      try folder.migrate(folder.request(store))
+    } throws: {
+      "\($0)".contains("the value of image lies in a file beside the store")
+    }
+    let (other, copied) = try prepared(PropertyMapping(name: "image"))
+    #expect(try other.migrate(other.request(copied)).isVerified)
     #expect(
-      try Self.images(store) == ["01bbaa", "01", "010708", "01" + Self.likeName, "01" + Self.long])
+      try Self.images(copied).map { $0.prefix(80) }
+        == ["01aabb", "", Self.likeName, "01" + Self.long].map { $0.prefix(80) })
   }
 }

@@ -89,7 +89,7 @@ struct MappingCompiler {
       let types = property.passedTypes + [target.type]
       if target.type == .date { try checkEpoch(expression, name: property.name, draft: draft) }
       let compiled = try self.expression(
-        expression, name: property.name, target: .attribute(column: target.position, through: types), draft: draft)
+        expression, name: property.name, target: .attribute(target, through: types), draft: draft)
       if case .constant(let value) = compiled.expression {
         let stored = try stored(value, through: types, property: property, draft: draft)
         columns[target.position] = .value(target.inColumn(stored))

@@ -17,8 +17,8 @@ extension PropertyExpression {
   /// Sets the property.
   func apply(to object: DestinationObject, _ scope: ExpressionScope) throws {
     switch target {
-    case .attribute(let column, let types):
-      try object.assign(column: column, Self.stored(expression.evaluate(scope).single(), through: types))
+    case .attribute(let attribute, _):
+      try object.assign(column: attribute.position, stored(expression.evaluate(scope).single()))
     case .toOne:
       let objects = try expression.related(scope)
       guard objects.count <= 1 else {

@@ -10,7 +10,7 @@ indirect enum CompiledExpression {
   case bound(Int)
   case path(CompiledExpression, [PathStep])
   /// An attribute of the open destination object that was set before.
-  case column(Int, AttributeType)
+  case column(StoredAttribute)
   /// `FUNCTION($entityPolicy, "name:", …)`.
   case policy(name: String, arguments: [PolicyArgument])
   /// A function by its full name.
@@ -24,6 +24,17 @@ indirect enum CompiledExpression {
   case destinations(mapping: String?, of: CompiledExpression)
   /// The source objects of what an entity mapping made.
   case sources(mapping: String, of: CompiledExpression)
+}
+
+extension CompiledExpression {
+  /// Asks of an attribute only whether it has a value. That is known of one in a file, too.
+  mutating func asksPresence() {
+    guard case .path(let start, var steps) = self, case .attribute(var attribute, let name) = steps.popLast() else {
+      return
+    }
+    attribute.isExternal = false
+    self = .path(start, steps + [.attribute(attribute, name: name)])
+  }
 }
 
 /// An argument of a policy's function.

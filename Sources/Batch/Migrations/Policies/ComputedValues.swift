@@ -43,10 +43,11 @@ extension CompiledMapping {
 
 extension PropertyExpression {
   /// Whether it gives the attribute in a column.
-  func isOf(_ column: Int) -> Bool { if case .attribute(column: column, through: _) = target { true } else { false } }
+  func isOf(_ column: Int) -> Bool { if case .attribute(let own, _) = target { own.position == column } else { false } }
 
   /// A value as its attribute stores it.
   func stored(_ value: Value) throws -> Value {
-    if case .attribute(_, let types) = target { try Self.stored(value, through: types) } else { value }
+    guard case .attribute(let attribute, let types) = target else { return value }
+    return attribute.inColumn(try Self.stored(value, through: types))
   }
 }

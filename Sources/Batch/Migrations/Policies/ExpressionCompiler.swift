@@ -72,7 +72,9 @@ struct ExpressionCompiler {
     case .truth(let value): return .truth(value)
     case .compound(let junction, let parts): return .compound(junction, try parts.map { try compile($0) })
     case .compare(let left, let operation, let right):
-      let (left, right) = (try compile(left).expression, try compile(right).expression)
+      var (left, right) = (try compile(left).expression, try compile(right).expression)
+      if case .constant(.null) = right { left.asksPresence() }
+      if case .constant(.null) = left { right.asksPresence() }
       guard operation.comparison == .matches, case .constant(.text(let pattern)) = right else {
         return .compare(left, operation, right)
       }
@@ -115,9 +117,10 @@ struct ExpressionCompiler {
     guard !isLate else { throw ExpressionDamage("reads $destination.\(name) when the object is written already") }
     if let attribute = destination.attributes[name], path.count == 1 {
       guard earlier.contains(name) else {
-        return (.constant(attribute.type.normalized(destination.template[attribute.position])), .value)
+        let value = attribute.outOfColumn(destination.template[attribute.position])
+        return (.constant(value.map(attribute.type.normalized) ?? .null), .value)
       }
-      return (.column(attribute.position, attribute.type), .value)
+      return (.column(attribute), .value)
     }
     guard let relationship = destination.relationships[name] else {
       throw ExpressionDamage(
@@ -148,7 +151,7 @@ struct ExpressionCompiler {
   }
 
   private func step(_ key: String, of owner: SourceEntity) throws -> (PathStep, Kind) {
-    if let attribute = owner.attributes[key] { return (.attribute(attribute), .value) }
+    if let attribute = owner.attributes[key] { return (.attribute(attribute, name: key), .value) }
     guard let relationship = owner.relationships[key], let target = graph.entities[relationship.destination] else {
       let known = owner.attributes.names + owner.relationships.names
       let near = NearName.question(key, in: known)

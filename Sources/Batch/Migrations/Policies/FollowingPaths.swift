@@ -16,7 +16,7 @@ extension PathStep {
 
   private func value(of object: SourceObject) throws -> ExpressionValue {
     switch self {
-    case .attribute(let attribute): .value(try object.value(attribute))
+    case .attribute(let attribute, let name): .value(try object.value(attribute, named: name))
     case .toOne(let relationship): try object.object(relationship).map { .source($0) } ?? .null
     case .toMany(let relationship, let name): .list(try object.objects(relationship, named: name).map { .source($0) })
     case .collect: .null

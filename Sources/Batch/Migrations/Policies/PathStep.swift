@@ -1,6 +1,6 @@
 /// One key of a key path, with its place in the store.
 indirect enum PathStep {
-  case attribute(StoredAttribute)
+  case attribute(StoredAttribute, name: String)
   case toOne(StoredRelationship)
   case toMany(StoredRelationship, name: String)
   /// A collection operator takes the rest of the path.

@@ -9,7 +9,7 @@ struct PropertyExpression {
   /// Where the value goes.
   enum Target {
     /// With the attribute's types, one after the other where several steps are made in one.
-    case attribute(column: Int, through: [AttributeType])
+    case attribute(StoredAttribute, through: [AttributeType])
     case toOne
     /// Once all objects of the step exist.
     case toMany

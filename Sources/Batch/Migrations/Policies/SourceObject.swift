@@ -67,11 +67,13 @@ public final class SourceObject {
   /// - Throws: ``BatchError``, with `policyFailed` for bytes that lie in a file beside the store, and `StreamsError` of
   ///   the disk below.
   public func value(_ name: String) throws -> Value {
-    let attribute = try attribute(name)
-    let value = try value(attribute)
-    guard attribute.isExternal else { return value }
-    guard let bytes = StoredAttribute.outOfExternalStorage(value) else { throw inFile(name) }
-    return bytes
+    try value(attribute(name), named: name)
+  }
+
+  /// The same of an attribute that was looked for before; without the byte that external storage puts before bytes.
+  func value(_ attribute: StoredAttribute, named name: String) throws -> Value {
+    guard let value = try attribute.outOfColumn(value(attribute)) else { throw inFile(name) }
+    return value
   }
 
   func inFile(_ name: String) -> BatchError {

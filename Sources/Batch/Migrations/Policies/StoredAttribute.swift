@@ -14,6 +14,9 @@ package struct StoredAttribute: Sendable {
   /// A value as the attribute's column holds it.
   func inColumn(_ value: Value) -> Value { isExternal ? Self.inExternalStorage(value) : value }
 
+  /// A value of the attribute's column without what external storage puts before it; nil for one that lies in a file.
+  func outOfColumn(_ value: Value) -> Value? { isExternal ? Self.outOfExternalStorage(value) : value }
+
   /// A value as a column of external storage holds it: the first byte says that the bytes are in the row (B.4).
   package static func inExternalStorage(_ value: Value) -> Value {
     if case .blob(let bytes) = value { .blob([1] + bytes) } else { value }

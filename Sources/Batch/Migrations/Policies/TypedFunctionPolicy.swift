@@ -25,8 +25,8 @@ extension CompiledExpression {
 
   private var attributeType: AttributeType? {
     switch self {
-    case .path(_, let steps): if case .attribute(let attribute)? = steps.last { attribute.type } else { nil }
-    case .column(_, let type): type
+    case .path(_, let steps): if case .attribute(let attribute, _)? = steps.last { attribute.type } else { nil }
+    case .column(let attribute): attribute.type
     default: nil
     }
   }
