@@ -22,25 +22,37 @@ struct Rehearsal {
   /// Bytes of a source that a run migrates on one thread, at most.
   let smallStore: UInt64
   var sampleBytes = Self.sampleBytes
+  /// Shares of the memory for look-ups, by the place of the step.
+  var lookupShares: [Int: Double] = [:]
   /// Is told what part of the trial is done, before each step.
   var progress: (Double) -> Void = { _ in }
 
   /// Bytes of the store that are read; what becomes of them may take eight times as many.
   static let sampleBytes = 24.0 * 1_048_576
   private static let pieces = 8
-  /// Waits for the disk that every run has, and every step of it: measured.
-  private static let fixedWaits = 15
-  private static let waitsOfStep = 8
-  /// Seconds of a process that begins and ends, on the machine that ``ProcessorSpeed`` compares with: measured.
-  private static let fixedSeconds = 0.033
-  private static let fixedSecondsOfStep = 0.018
-  /// Seconds of a file or folder that is copied, beside its wait for the disk: measured there, too.
-  private static let secondsOfCopy = 0.0002
   /// Times the memory for look-ups by rules: a run that numbers names reads none again, and so must a trial.
   private static let lookupsOfRules = 4.0
+  /// How many times the memory that is worth another trial.
+  private static let moreLookups = 1.25
+
+  /// A step finds fewer different values in the whole store than its size lets expect: a trial with look-ups of this
+  /// share of the memory says more.
+  private struct FewerValues: Error {
+    let step: Int
+    let share: Double
+  }
+
   /// Throws what a run would throw over these rows, and `refused` if they make more than scratch files are for, or if
   /// there is no place for these.
   func run(_ source: StoreReader) throws -> MigrationForecast {
+    do { return try attempt(source) } catch let found as FewerValues {
+      var other = self
+      other.lookupShares[found.step] = found.share
+      return try other.run(source)
+    }
+  }
+
+  private func attempt(_ source: StoreReader) throws -> MigrationForecast {
     let folder: String
     do { folder = try UnfinishedFiles.makeFolder("trial", in: LocalFileSystem()) } catch let error as StreamsError {
       throw noFiles(error)
@@ -80,17 +92,16 @@ struct Rehearsal {
     for (index, step) in plan.steps.enumerated() {
       progress(Double(index) / Double(plan.steps.count))
       let isLast = index + 1 == plan.steps.count
-      let files = files(number: index + 1, of: step, in: place)
+      let files = files(index, of: step, in: place)
       let (stepPlan, seconds) = try stepPlan(step, reader: reader, files: files)
       let proving = isLast ? try proof(of: stepPlan, reader: reader, in: place) : nil
       secondsOfPlans += seconds + (proving?.preparing ?? 0)
-      var pieces: [UInt32: RowSample] = [:]
-      if index == 0 { (pieces, tableRows) = try samples(stepPlan, source) }
-      let rehearsal = StepRehearsal(samples: pieces)
+      let rehearsal = StepRehearsal(samples: index == 0 ? try samples(stepPlan, source, rows: &tableRows) : [:])
       var done = try run(
         stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: isLast, early: proving?.early, in: place)
-      done.counting = try VersionCount(stepPlan, done.state, sample: .init(rows: tableRows)).seconds
       let forecast = StepForecast(stepPlan, rehearsal: rehearsal, state: done.state, tableRows: tableRows)
+      try checkLookups(of: stepPlan, at: index, rehearsal, forecast, share: share(of: source))
+      done.counting = try VersionCount(stepPlan, done.state, sample: .init(rows: tableRows)).seconds
       if index == 0 { sampled = done.state.rowsRead }
       try leave(reader, in: place)
       reader = try StoreReader(path: done.path, fileSystem: place.disk, locking: .none)
@@ -100,9 +111,9 @@ struct Rehearsal {
       if let proving { proofSeconds = try proving.seconds(done, growth: bytes.growth, source: source, on: place.disk) }
     }
     try leave(reader, in: place)
-    let fixed = secondsOfPlans + fixed(steps: steps.count, speed)
     return forecast(
-      steps, proof: proofSeconds, fixed: fixed, speed: speed, sampled: sampled, share: share(of: source))
+      steps, proof: proofSeconds, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed,
+      sampled: sampled, share: share(of: source))
   }
 
   /// Nobody reads a step's input any more.
@@ -131,11 +142,24 @@ struct Rehearsal {
     return (plan, (ContinuousClock.now - begin) / .seconds(1))
   }
 
-  private func files(number: Int, of step: MigrationStep, in place: Place) -> StepFiles {
-    StepFiles(
-      prefix: FilePaths.join(place.folder, "step-\(number)"), fileSystem: place.disk,
+  private func files(_ index: Int, of step: MigrationStep, in place: Place) -> StepFiles {
+    let share = share(of: place.source)
+    return StepFiles(
+      prefix: FilePaths.join(place.folder, "step-\(index + 1)"), fileSystem: place.disk,
       budget: memory.sample(
-        share(of: place.source), lookups: isByRules(step) ? Self.lookupsOfRules : share(of: place.source)))
+        share, lookups: isByRules(step) ? Self.lookupsOfRules : lookupShares[index] ?? share))
+  }
+
+  /// Look-ups beyond memory take the longer the more values there are, and a sample may have seen most of them.
+  private func checkLookups(
+    of plan: StepPlan, at index: Int, _ rehearsal: StepRehearsal, _ forecast: StepForecast, share: Double
+  ) throws {
+    guard lookupShares[index] == nil, !isByRules(plan.step) else { return }
+    let shares = plan.tablesOfLookupsInRuns(rehearsal).map { table in
+      Double(forecast.sampleRows[table] ?? 0) / Double(max(1, forecast.rows[table]?.likely ?? 0))
+    }
+    guard let most = shares.max(), most > Self.moreLookups * share else { return }
+    throw FewerValues(step: index, share: min(1, most))
   }
 
   /// Whether names are found by rules: a run numbers them once they are too many for memory.
@@ -143,65 +167,24 @@ struct Rehearsal {
     step.mappingModels.contains { $0.entityMappings.contains { $0.rules != nil } }
   }
 
-  private func forecast(
-    _ steps: [MigrationForecast.Step], proof: Double, fixed: Double, speed: DiskSpeed?, sampled: UInt64,
-    share: Double
-  ) -> MigrationForecast {
-    let sizes = steps.map { Double($0.bytes) }
-    // A step's input stays until the next step is done, and so does the one before.
-    let peak =
-      sizes.indices.map { index in
-        sizes[max(0, index - 2)...index].reduce(0, +) + (steps[index].isWrittenTwice ? sizes[index] : 0)
-      }.max() ?? 0
-    let written = zip(sizes, steps).reduce(0) { $0 + $1.0 * ($1.1.isWrittenTwice ? 2 : 1) }
-    let used = steps.reduce(0) { $0 + $1.processorSeconds }
-    let hands = Double(ProcessorSpeed.count)
-    // Threads wait for each other, or for a processor.
-    let writing = max(steps.reduce(0) { $0 + $1.seconds }, used / hands)
-    let disk = speed.map { written / $0.bytesPerSecond } ?? 0
-    return MigrationForecast(
-      steps: steps, proofSeconds: proof, seconds: fixed + max(writing + proof, disk),
-      peakDisk: Foreseen.whole(peak),
-      peakMemory: peakMemory(steps, share: share), fixedSeconds: fixed, diskSpeed: speed,
-      sampledRows: sampled)
-  }
-
-  /// Seconds of what does not depend on rows.
-  private func fixed(steps: Int, _ speed: DiskSpeed?) -> Double {
-    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps + copies.names) * (speed?.latency ?? 0)
-    let copied = speed.map { Double(copies.bytes) / $0.copiedPerSecond } ?? 0
-    let own =
-      Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1)) + Self.secondsOfCopy
-      * Double(copies.names)
-    return planning + waits + copied + ProcessorSpeed.slowness * own
-  }
-
-  /// What this process took, and what index entries take that wait for the sorting.
-  private func peakMemory(_ steps: [MigrationForecast.Step], share: Double) -> UInt64 {
-    let own = ProcessMemory.peak
-    let entries = steps.last.map { step in
-      let sorted = min(step.indexBytes, UInt64(memory.sortBytes))
-      return sorted - min(sorted, step.sampledIndexBytes, UInt64(memory.sample(share).sortBytes))
-    }
-    return own + (entries ?? 0)
-  }
-
-  private func bytes(of source: StoreReader) -> Double {
+  func bytes(of source: StoreReader) -> Double {
     Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
   }
 
   /// The part of a store that is read: most of it is all of it.
-  private func share(of source: StoreReader) -> Double {
+  func share(of source: StoreReader) -> Double {
     let share = sampleBytes / max(1, bytes(of: source))
     return share < 0.4 ? share : 1
   }
 
-  /// Pieces of large tables, and how many rows these have.
-  private func samples(_ plan: StepPlan, _ source: StoreReader) throws -> ([UInt32: RowSample], [UInt32: Double]) {
+  /// Pieces of large tables; `tableRows` becomes how many rows these have.
+  private func samples(
+    _ plan: StepPlan, _ source: StoreReader, rows tableRows: inout [UInt32: Double]
+  ) throws -> [UInt32: RowSample] {
     // More rows than fit into the file are none of a sound store's.
     let (share, most) = (share(of: source), bytes(of: source) / 4)
-    var (pieces, tableRows): ([UInt32: RowSample], [UInt32: Double]) = ([:], [:])
-    guard share < 1 else { return (pieces, tableRows) }
+    var pieces: [UInt32: RowSample] = [:]
+    guard share < 1 else { return pieces }
     let counted = counted(plan.origin)
     for origin in plan.units.compactMap(plan.origin) where pieces[origin.root] == nil && !origin.isWithoutRowid {
       let table = try TreeEstimate(root: origin.root, in: source.snapshot, pages: 128)
@@ -213,7 +196,7 @@ struct Rehearsal {
       pieces[origin.root] = RowSample(beginnings: begins, rows: Int(wanted / Double(begins.count)) + 1)
       tableRows[origin.root] = rows
     }
-    return (pieces, tableRows)
+    return pieces
   }
 
   /// Rows of the tables of entities, by their roots, where the plan counted them.

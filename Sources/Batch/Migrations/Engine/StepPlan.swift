@@ -104,6 +104,11 @@ extension StepPlan {
     layout.entityTables.map(\.name) + layout.joinTables.map(\.name) + carried.tables.map(\.row.name)
   }
 
+  /// Tables whose objects a trial of the step found by look-ups that did not fit into memory.
+  package func tablesOfLookupsInRuns(_ rehearsal: StepRehearsal) -> [String] {
+    rehearsal.lookupsInRuns.compactMap { layout.table(ofEntity: lookups[$0].entity)?.name }
+  }
+
   /// The mappings that rows are counted by: the step's own, then those of the steps that are passed, the last one
   /// first.
   var allMappings: [CompiledMapping] { mappings + (passed?.plan.allMappings ?? []) }

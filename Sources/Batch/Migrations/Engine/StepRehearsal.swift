@@ -19,6 +19,7 @@ package final class StepRehearsal: Sendable {
     var transformed: [Mark] = []
     var began = ContinuousClock.now
     var rowsBefore: UInt64 = 0
+    var lookupsInRuns: [Int] = []
   }
 
   /// What is read of tables, by their roots; all of one that is missing.
@@ -29,6 +30,12 @@ package final class StepRehearsal: Sendable {
 
   /// What every unit had done after each of its pages: the first mark is its beginning, the last one its end.
   package var units: [Int: [Mark]] { state.withLock { $0.units } }
+
+  /// Which look-ups did not fit into memory.
+  package var lookupsInRuns: [Int] { state.withLock { $0.lookupsInRuns } }
+
+  /// A unit has ended.
+  func ended(_ lookups: LookupTable) { state.withLock { $0.lookupsInRuns = lookups.inRuns } }
 
   func begin(unit: Int, _ step: StepState, rows: [UInt64]) {
     state.withLock { state in

@@ -156,6 +156,7 @@ package final class StepRunner {
     job.rehearsal?.begin(unit: number, transformer.standing, rows: output.rowCounts)
     let writer = ParcelWriter(output, unit: number, job: job, collector: collector, used: records)
     try pass(unit, scan: scan, to: writer)
+    job.rehearsal?.ended(lookups)
     work.finish(unit: transformer.state.unit)
     if job.monitor.isStopRequested {
       try checkpoint()

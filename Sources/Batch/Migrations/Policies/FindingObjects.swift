@@ -6,11 +6,15 @@ import Streams
 extension StepObjects {
   /// Finds an object by the value of an attribute, through a look-up that the policy declares. NULL finds nothing.
   func find(_ entity: String, attribute: String, value: Value) throws -> DestinationObject? {
+    try object(entry(entity, attribute: attribute, value: value))
+  }
+
+  private func entry(_ entity: String, attribute: String, value: Value) throws -> SpillingMap.Entry? {
     let found =
       try madeKey(entity, attribute: attribute, value: value)
       ?? lookups.find(entity, attribute: attribute, value: value)
     try checkRead(entity, attribute)
-    return try object(found)
+    return found
   }
 
   /// Finds by a look-up that is a wish, and says whether no other object has the value; nil where the model lacks it.
@@ -43,14 +47,15 @@ extension StepObjects {
 
   /// Finds an object by the value of an attribute, or makes one with that value.
   func findOrCreate(_ entity: String, attribute: String, value: Value) throws -> DestinationObject {
-    if let found = try find(entity, attribute: attribute, value: value) { return found }
+    let entry = try entry(entity, attribute: attribute, value: value)
+    if let found = try object(entry) { return found }
     let object = try insert(entity: entity)
     try object.set(attribute, value)
     // What may be taken back is known to the look-up only once it is written.
     if canReject {
       madeKeys.append(MadeKey(entity: object.entity, attribute: attribute, value: value, key: object.key))
     } else {
-      try lookups.add(object.entity, attribute: attribute, value: value, key: object.key)
+      try lookups.add(object.entity, attribute: attribute, value: value, key: object.key, isNew: entry == nil)
     }
     return object
   }
@@ -84,15 +89,16 @@ extension StepObjects {
       let value = try source.value(other)
       return value == .null ? nil : try findOrCreate(entity, attribute: attribute, value: value)
     }
-    let found = try lookups.find(entity, attribute: attribute, row: row, position: position)
+    let entry = try lookups.find(entity, attribute: attribute, row: row, position: position)
     try checkRead(entity, attribute)
-    if let found = try object(found) { return found }
+    if let found = try object(entry) { return found }
     let object = try insert(entity: entity)
     guard try object.set(own, from: source, other) else {
       throw BatchError(
         .policyFailed, "the value of \(attribute) does not fit the type \(own.type)", entity: entity, key: object.key)
     }
-    try lookups.add(object.entity, attribute: attribute, row: row, position: position, key: object.key)
+    try lookups.add(
+      object.entity, attribute: attribute, row: row, position: position, key: object.key, isNew: entry == nil)
     return object
   }
 

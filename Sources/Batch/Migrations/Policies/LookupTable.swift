@@ -31,6 +31,9 @@ final class LookupTable {
   /// Seconds that look-ups beyond memory took in this process, about.
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
+  /// Those that did not fit into memory.
+  var inRuns: [Int] { maps.indices.filter { maps[$0].hasRuns } }
+
   /// Makes the look-ups, empty or from the states that a checkpoint names. `readsAll` says whether all rows are read.
   init(
     _ lookups: [Lookup], model: ManagedObjectModel, files: StepFiles, restoring states: [SpillingMap.State]?,
@@ -139,11 +142,16 @@ final class LookupTable {
     return try keyed(row, position: position) { try find(place, key: $0) } ?? nil
   }
 
-  /// Adds an object under a row's value at once.
-  func add(_ entity: DestinationEntity, attribute: String, row: RecordDecoder, position: Int, key: Int64) throws {
+  /// Adds an object under a row's value at once. `isNew` says that the look-up that was asked last has just found nothing
+  /// under it: it is not asked again.
+  func add(
+    _ entity: DestinationEntity, attribute: String, row: RecordDecoder, position: Int, key: Int64, isNew: Bool
+  ) throws {
     for place in feeding[entity.name] ?? [] where lookups[place].attribute == attribute {
       try keyed(row, position: position) {
-        try insert(place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number)))
+        try insert(
+          place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number)),
+          isNew: isNew && place == asked?.position)
       }
     }
   }
@@ -158,10 +166,14 @@ final class LookupTable {
     return try maps[place].find(key)
   }
 
-  /// Adds an object under a value at once, for those who look for it in the same call.
-  func add(_ entity: DestinationEntity, attribute: String, value: Value, key: Int64) throws {
+  /// The same under a value, for those who look for it in the same call.
+  func add(_ entity: DestinationEntity, attribute: String, value: Value, key: Int64, isNew: Bool) throws {
     for place in feeding[entity.name] ?? [] where lookups[place].attribute == attribute {
-      try keyed(value) { try insert(place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number))) }
+      try keyed(value) {
+        try insert(
+          place, key: $0, entry: SpillingEntry(key: key, entity: UInt32(entity.number)),
+          isNew: isNew && place == asked?.position)
+      }
     }
   }
 
@@ -177,9 +189,9 @@ final class LookupTable {
     try keyed(value) { try insert(place, key: $0, entry: entry) }
   }
 
-  private func insert(_ place: Int, key: TaggedKey, entry: SpillingMap.Entry) throws {
+  private func insert(_ place: Int, key: TaggedKey, entry: SpillingMap.Entry, isNew: Bool = false) throws {
     if let names = numbered[place] { return try names.checkNew(entry.key) }
-    if lookups[place].choice == .first, let found = try maps[place].find(key) {
+    if !isNew, lookups[place].choice == .first, let found = try maps[place].find(key) {
       guard lookups[place].isWish, found.key != entry.key, found.entity & Self.repeated == 0 else { return }
       return try maps[place].insert(key, SpillingEntry(key: found.key, entity: found.entity | Self.repeated))
     }
