@@ -161,3 +161,37 @@ extension ManagedObjectModel {
     return model
   }
 }
+
+extension ManagedObjectModel {
+  /// Names of an entity's properties that stores have, own and inherited; own ones first.
+  package struct StoredNames: Sendable {
+    package fileprivate(set) var attributes: [String] = []
+    package fileprivate(set) var relationships: [String] = []
+  }
+
+  private static let storedNames = ModelFacts.Key<[String: StoredNames]>("names of stored properties")
+
+  /// ``StoredNames`` by entity.
+  package var storedNames: [String: StoredNames] {
+    remembered(Self.storedNames) {
+      Dictionary(sorted.indices.map { (sorted[$0].name, storedNames(at: $0)) }) { first, _ in first }
+    }
+  }
+
+  private func storedNames(at position: Int) -> StoredNames {
+    var (names, place) = (StoredNames(), Optional(position))
+    // Parents may form a circle.
+    for _ in sorted.indices {
+      guard let here = place else { break }
+      let (attributes, relationships) = (sorted[here].attributes, sorted[here].relationships)
+      for index in attributes.indices where !attributes[index].isTransient {
+        names.attributes.append(attributes[index].name)
+      }
+      for index in relationships.indices where !relationships[index].isTransient {
+        names.relationships.append(relationships[index].name)
+      }
+      place = sorted[here].superentity.flatMap { positions[$0] }
+    }
+    return names
+  }
+}

@@ -18,6 +18,15 @@ extension ManagedObjectModel {
 
   /// ``versionHashes`` of versions that follow each other: of an entity that stays as it is the hash is known already.
   package static func versionHashes(_ versions: [ManagedObjectModel]) -> [[String: [UInt8]]] {
+    guard versions.count >= leastHalved else { return hashesInTurn(versions[...]) }
+    let half = versions.count / 2
+    return [versions[..<half], versions[half...]].concurrentMap { hashesInTurn($0) }.flatMap { $0 }
+  }
+
+  /// Fewer versions are hashed sooner by one thread, which knows most hashes from the version before.
+  private static let leastHalved = 16
+
+  private static func hashesInTurn(_ versions: ArraySlice<ManagedObjectModel>) -> [[String: [UInt8]]] {
     var earlier: (model: ManagedObjectModel, hashes: [String: [UInt8]])?
     var properties = PropertyHashes()
     return versions.map { model in

@@ -57,6 +57,7 @@ package struct Inference {
   private let heirs: [String: [String]]
   private(set) var problems: [InferenceProblem] = []
   private let changes: ModelChanges
+  private let names: [String: ManagedObjectModel.StoredNames]
   /// Whether every entity of the source is there as it was, under its name.
   private let isStraight: Bool
 
@@ -72,7 +73,7 @@ package struct Inference {
       for kind in [origin] + source.ancestors(of: origin).map(\.name) { heirs[kind, default: []].append(heir) }
     }
     self.heirs = heirs
-    changes = ModelChanges(from: source, to: destination)
+    (changes, names) = (ModelChanges(from: source, to: destination), destination.storedNames)
     isStraight = changes.keepsEntities && source.entities.allSatisfy { match.pairs[$0.name] == $0.name }
     problems = match.conflicts.map {
       InferenceProblem(
@@ -113,14 +114,15 @@ package struct Inference {
   }
 
   private mutating func mapAttributes(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
+    // Most stay as they are; versions read together share their memory.
+    if isStraight, origin == name, changes.keepsAttributes(of: name) {
+      mapping.attributeMappings = names[name]?.attributes.map { PropertyMapping(name: $0) } ?? []
+      return
+    }
     let (all, allOld) = (destination.attributes(of: name), origin.map(source.attributes) ?? [])
     mapping.attributeMappings.reserveCapacity(all.count)
     guard all != allOld else {
-      // Most stay as they are; versions read together share their memory.
-      for attribute in all where !attribute.isTransient {
-        mapping.attributeMappings.append(PropertyMapping(name: attribute.name, valueExpression: nil))
-      }
-      return
+      return mapping.attributeMappings += all.filter { !$0.isTransient }.map { PropertyMapping(name: $0.name) }
     }
     let (new, old) = (all.filter { !$0.isTransient }, allOld.filter { !$0.isTransient })
     let match = RenamingMatch(
@@ -138,9 +140,7 @@ package struct Inference {
 
   private mutating func mapRelationships(_ mapping: inout EntityMapping, from origin: String?, to name: String) {
     if isStraight, origin == name, changes.keepsRelationships(of: name) {
-      mapping.relationshipMappings = destination.relationships(of: name).filter { !$0.isTransient }.map {
-        PropertyMapping(name: $0.name, valueExpression: nil)
-      }
+      mapping.relationshipMappings = names[name]?.relationships.map { PropertyMapping(name: $0) } ?? []
       return
     }
     let new = Self.stored(name, in: destination)

@@ -46,19 +46,24 @@ package struct InferredTrail {
 
   /// Continues by an inferred step.
   package mutating func append(_ step: MappingModel, to next: ManagedObjectModel) {
-    var found: [String: Entity] = [:]
+    let kept = KeptEntities(from: latest, to: next)
+    var (found, isKept): ([String: Entity], Bool) = ([:], true)
     for mapping in step.entityMappings {
+      let keepsRelationships = kept.keepsRelationships(mapping)
+      isKept = isKept && keepsRelationships
       guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
         let before = entities[source]
       else {
         continue
       }
       found[destination] = Entity(
-        source: before.source, attributes: attributes(mapping, before: before, next: next),
-        relationships: relationships(mapping, before))
+        source: before.source,
+        attributes: kept.keepsAttributes(mapping)
+          ? before.attributes : attributes(mapping, before: before, next: next),
+        relationships: keepsRelationships ? before.relationships : relationships(mapping, before))
     }
     (entities, latest) = (found, next)
-    carryInverses()
+    if !isKept { carryInverses() }
   }
 
   private func attributes(
@@ -112,16 +117,27 @@ package struct InferredTrail {
 
   /// Links that one side carries are the other side's, too.
   private mutating func carryInverses() {
-    for (name, entity) in entities {
+    let names = latest.storedNames
+    for (name, entity) in entities where entity.relationships.count != names[name]?.relationships.count {
       for relationship in latest.relationships(of: name) where !relationship.isTransient {
-        guard entity.relationships[relationship.name] == nil, let inverse = relationship.inverseName else { continue }
-        let carried = entities.lazy.compactMap { [first, latest] other, trail in
-          latest.isKind(other, of: relationship.destinationEntity)
-            ? trail.relationships[inverse].flatMap { first.relationship($0, of: trail.source)?.inverseName } : nil
-        }.first { [first] in first.relationship($0, of: entity.source) != nil }
-        if let carried { entities[name]?.relationships[relationship.name] = carried }
+        guard entity.relationships[relationship.name] == nil, let carried = carriedInverse(relationship, of: entity)
+        else { continue }
+        entities[name]?.relationships[relationship.name] = carried
       }
     }
+  }
+
+  /// The first version's relationship whose links the inverse of a relationship has; nil for none.
+  private func carriedInverse(_ relationship: RelationshipDescription, of entity: Entity) -> String? {
+    guard let inverse = relationship.inverseName else { return nil }
+    for (other, trail) in entities {
+      guard let source = trail.relationships[inverse], latest.isKind(other, of: relationship.destinationEntity),
+        let name = first.relationship(source, of: trail.source)?.inverseName,
+        first.relationship(name, of: entity.source) != nil
+      else { continue }
+      return name
+    }
+    return nil
   }
 }
 

@@ -102,6 +102,7 @@ package struct MappingComposition {
     guard let source = mapping.sourceEntity, let heir = mapping.destinationEntity, let origin = origins[source] else {
       return
     }
+    guard found[heir]?.relationships.count != mapping.relationshipMappings.count else { return }
     func carries(_ origins: [String: Origin], _ relationship: RelationshipDescription, in model: ManagedObjectModel)
       -> Bool
     {
@@ -184,6 +185,7 @@ package struct MappingComposition {
   private func relationships(
     _ mapping: EntityMapping, origin: Origin, step: ComposedStep
   ) throws -> [String: RelationshipTrail] {
+    if step.keepsLinks(mapping) { return origin.relationships }
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
     var found: [String: RelationshipTrail] = [:]
     for property in mapping.relationshipMappings {

@@ -15,15 +15,19 @@ package func concurrently<First: Sendable, Second: Sendable>(
 extension Array where Element: Sendable {
   /// As `map`, on all processors: for work that takes milliseconds an element. Throws the error of the first element
   /// that has one.
-  package func concurrentMap<Result: Sendable>(_ body: @Sendable (Element) throws -> Result) throws -> [Result] {
-    let results = Mutex<[Swift.Result<Result, any Error>?]>(
-      Array<Swift.Result<Result, any Error>?>(repeating: nil, count: count))
+  package func concurrentMap<Result: Sendable, Failure: Error>(
+    _ body: @Sendable (Element) throws(Failure) -> Result
+  ) throws(Failure) -> [Result] {
+    let results = Mutex<[Swift.Result<Result, Failure>?]>(
+      Array<Swift.Result<Result, Failure>?>(repeating: nil, count: count))
     withoutActuallyEscaping(body) { body in
       DispatchQueue.concurrentPerform(iterations: count) { place in
-        let result = Swift.Result<Result, any Error> { try body(self[place]) }
+        let result = Swift.Result<Result, Failure> { () throws(Failure) in try body(self[place]) }
         results.withLock { $0[place] = result }
       }
     }
-    return try results.withLock { try $0.compactMap { try $0?.get() } }
+    var found: [Result] = []
+    for result in results.withLock({ $0 }) { if let result { found.append(try result.get()) } }
+    return found
   }
 }

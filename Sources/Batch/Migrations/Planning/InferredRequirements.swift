@@ -62,15 +62,18 @@ struct InferredRequirements {
       guard step.isInferred, let model = step.mappingModels.first, let composition = composed.after(index) else {
         return
       }
-      for mapping in model.entityMappings { add(mapping, step: step, composition: composition) }
+      let kept = KeptEntities(from: step.source, to: step.destination)
+      for mapping in model.entityMappings { add(mapping, step: step, composition: composition, kept: kept) }
     }
   }
 
-  private mutating func add(_ mapping: EntityMapping, step: MigrationStep, composition: MappingComposition) {
+  private mutating func add(
+    _ mapping: EntityMapping, step: MigrationStep, composition: MappingComposition, kept: KeptEntities
+  ) {
     guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
       let origin = composition.origins[source]
     else { return }
-    for property in mapping.attributeMappings {
+    for property in kept.keepsAttributes(mapping) ? [] : mapping.attributeMappings {
       guard let target = step.destination.attribute(property.name, of: destination) else { continue }
       guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
       let name = property.copiedAttribute ?? property.name
@@ -92,7 +95,7 @@ struct InferredRequirements {
       if target.type == .composite { requirement.remedy = "give its elements values in a mapping file (--mappings)" }
       add(requirement, of: [old.flatMap { origin.attributes[$0.name] }])
     }
-    for property in mapping.relationshipMappings {
+    for property in kept.keepsRelationships(mapping) ? [] : mapping.relationshipMappings {
       addToOne(property, from: source, to: destination, step: step, origin: origin)
     }
   }
@@ -152,8 +155,13 @@ struct InferredRequirements {
   /// step.
   static func newRelationships(_ steps: [MigrationStep]) -> [String] {
     steps.filter(\.isInferred).compactMap { step in
+      let kept = KeptEntities(from: step.source, to: step.destination)
       let names = step.mappingModels.flatMap(\.entityMappings).flatMap { mapping -> [String] in
-        guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity else { return [] }
+        guard let source = mapping.sourceEntity, let entity = mapping.destinationEntity,
+          !kept.keepsRelationships(mapping)
+        else {
+          return []
+        }
         return step.destination.relationships(of: entity).filter { relationship in
           guard !relationship.isOptional, !relationship.isTransient, !relationship.isToMany else { return false }
           let carried = mapping.relationshipMappings.first { $0.name == relationship.name }

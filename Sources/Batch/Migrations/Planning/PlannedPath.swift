@@ -75,6 +75,7 @@ extension MigrationPlanner {
       let order = order.given == nil ? successors.map { .successors($0) } ?? order : order
       let steps = try VersionPath.find(
         from: source, to: destination, library: library, mappings: mappings, order: order)
+      PathFacts.derive(steps)
       return try order.stages == nil ? RunInference(steps, way: inference) : RunInference(steps: steps)
     } catch let error as BatchError where error.code == .noPath {
       guard let step = try past(from: source, to: destination, successors) else { throw error }

@@ -144,9 +144,14 @@ package struct VersionGraph {
   /// models.
   func successors(of place: Int, targets: [Int]) -> [Pair] {
     var (pairs, place) = ([Pair](), place)
-    while pairs.count < versions.count, let next = successor(of: place, targets: targets) {
-      pairs.append(Pair(source: place, destination: next))
-      place = next
+    // Of versions that are one place, one may lead on.
+    while pairs.count < versions.count,
+      let pair = ([place] + equals(place)).lazy.compactMap({ here in
+        successor(of: here, targets: targets).map { Pair(source: here, destination: $0) }
+      }).first
+    {
+      pairs.append(pair)
+      place = pair.destination
     }
     return pairs.filter { explicit[$0] == nil }
   }

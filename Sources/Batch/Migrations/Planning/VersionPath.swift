@@ -76,8 +76,8 @@ private struct PathSearch {
     var front = start
     reached = Set(start)
     let pairs = start.flatMap { graph.successors(of: $0, targets: targets) }
-    let inferred = try? pairs.concurrentMap { [graph] pair in Result { try Self.inferred(pair, in: graph) } }
-    foreseen = Dictionary(zip(pairs, inferred ?? [])) { first, _ in first }
+    let inferred = pairs.concurrentMap { [graph] pair in Result { try Self.inferred(pair, in: graph) } }
+    foreseen = Dictionary(zip(pairs, inferred)) { first, _ in first }
     while !front.isEmpty {
       if let end = front.first(where: targets.contains) { return path(to: end) }
       var following: [Int] = []

@@ -1,0 +1,19 @@
+import CoreDataModel
+import Dispatch
+import MappingModels
+
+/// What a long path will be asked for soon, derived on another processor meanwhile: how stores of its versions are laid
+/// out, and the model that a store of the last one carries.
+enum PathFacts {
+  /// Shorter paths are planned at once.
+  private static let leastSteps = 8
+
+  /// Begins, and does not wait. What is wrong with a version is told to whoever asks for it.
+  static func derive(_ steps: [MigrationStep]) {
+    guard steps.count >= leastSteps, let last = steps.last else { return }
+    DispatchQueue.global().async {
+      for step in steps { _ = try? VersionLayout(step.destination).layout() }
+      _ = try? ModelCache.encode(last.destination)
+    }
+  }
+}
