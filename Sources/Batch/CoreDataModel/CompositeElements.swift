@@ -52,4 +52,9 @@ extension ManagedObjectModel {
   public func storedAttributes(of entity: String) -> [(path: String, attribute: AttributeDescription)] {
     attributes(of: entity).filter { !$0.isTransient }.flatMap(\.leaves)
   }
+
+  /// The same by path.
+  package func leaves(of entity: String) -> [String: AttributeDescription] {
+    Dictionary(storedAttributes(of: entity).map { ($0.path, $0.attribute) }) { first, _ in first }
+  }
 }

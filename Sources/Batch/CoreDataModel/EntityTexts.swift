@@ -14,7 +14,14 @@ final class EntityTexts: Sendable {
     var count: Int
   }
 
-  private let known = Mutex<[[UInt8]: Parsed]>([:])
+  /// A text as a key. Arrays of bytes are hashed byte by byte.
+  private struct Text: Hashable {
+    let bytes: [UInt8]
+
+    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+  }
+
+  private let known = Mutex<[Text: Parsed]>([:])
 
   /// A file without its entities: each is an empty element instead, with its place among `entities`.
   struct Outline {
@@ -41,9 +48,10 @@ final class EntityTexts: Sendable {
     }
   }
 
-  private func entity(_ text: [UInt8], path: String) throws -> Parsed? {
+  private func entity(_ bytes: [UInt8], path: String) throws -> Parsed? {
+    let text = Text(bytes: bytes)
     if let parsed = known.withLock({ $0[text] }) { return parsed }
-    let whole = Data(Array("<model>".utf8) + text + Array("</model>".utf8))
+    let whole = Data(Array("<model>".utf8) + bytes + Array("</model>".utf8))
     guard let parsed = try ModelXMLReader.readEntity(whole, path: path) else { return nil }
     known.withLock { $0[text] = parsed }
     return parsed

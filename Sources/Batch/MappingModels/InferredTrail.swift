@@ -70,29 +70,33 @@ package struct InferredTrail {
     _ mapping: EntityMapping, before: Entity, next: ManagedObjectModel
   ) -> [String: MappingComposition.AttributeOrigin] {
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
-    let attributes = next.attributes(of: destination)
-    if attributes == latest.attributes(of: source), mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil })
-    {
+    let (attributes, old) = (next.attributes(of: destination), latest.attributes(of: source))
+    if attributes == old, mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil }) {
       return before.attributes
     }
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
-    let old = Dictionary(latest.storedAttributes(of: source).map { ($0.path, $0.attribute.type) }) { first, _ in first }
+    let copied = CopiedAttributes(mapping, of: old)
     var found: [String: MappingComposition.AttributeOrigin] = [:]
     for attribute in attributes where !attribute.isTransient {
+      if copied.keep(attribute), let origin = before.attributes[attribute.name] {
+        found[attribute.name] = origin
+        continue
+      }
       for leaf in attribute.leaves {
         let property = mapped[attribute.name] ?? PropertyMapping(name: attribute.name)
         let from = latest.attribute(property.copiedAttribute ?? attribute.name, of: source)
         found[leaf.path] = origin(
           property, path: from.flatMap { attribute.origin(of: leaf.path, in: $0) }, leaf: leaf.attribute,
-          before: before, old: old)
+          before: before, from: from)
       }
     }
     return found
   }
 
+  /// Where an element comes from, by its path in the attribute that it is taken from; nil for a new one.
   private func origin(
     _ property: PropertyMapping, path: String?, leaf: AttributeDescription, before: Entity,
-    old: [String: AttributeType]
+    from: AttributeDescription?
   ) -> MappingComposition.AttributeOrigin {
     switch property.valueExpression {
     case nil: break
@@ -100,7 +104,10 @@ package struct InferredTrail {
     case .constant(let value): return .constant(leaf.type.fitting(value).map(leaf.type.stored) ?? .null)
     case .some(let expression): return .computed(expression, types: [leaf.type])
     }
-    guard let path, let type = old[path], let origin = before.attributes[path] else {
+    guard let path, let from, !from.isTransient,
+      let type = from.leaves.first(where: { $0.path == path })?.attribute.type,
+      let origin = before.attributes[path]
+    else {
       return .constant(leaf.defaultValue.map(leaf.type.stored) ?? .null)
     }
     return origin.passed(from: type, to: leaf.type, null: property.valueForNull)

@@ -34,13 +34,39 @@ package struct KeptEntities {
   }
 }
 
+/// Attributes of an entity that a mapping copies, one by one.
+struct CopiedAttributes {
+  private let old: [AttributeDescription]
+  private let places: [String: Int]
+  private let copied: Set<String>
+
+  /// `old` are the source entity's, own and inherited.
+  init(_ mapping: EntityMapping, of old: [AttributeDescription]) {
+    self.old = old
+    places = Dictionary(old.indices.map { (old[$0].name, $0) }) { first, _ in first }
+    copied = Set(mapping.attributeMappings.lazy.filter(\.isPlainCopy).map(\.name))
+  }
+
+  /// Whether an attribute is copied from one that is the same in every respect, and has one column.
+  func keep(_ attribute: AttributeDescription) -> Bool {
+    guard attribute.type != .composite, copied.contains(attribute.name), let place = places[attribute.name] else {
+      return false
+    }
+    return old[place] == attribute
+  }
+}
+
+extension PropertyMapping {
+  /// Whether it copies the property of its name, and nothing more.
+  fileprivate var isPlainCopy: Bool { valueExpression == nil && valueForNull == nil && passedTypes.isEmpty }
+}
+
 extension [PropertyMapping] {
   /// Whether they copy properties of these names, one after the other.
   fileprivate func takeOver(_ names: [String]) -> Bool {
     guard count == names.count else { return false }
     return indices.allSatisfy { index in
-      self[index].valueExpression == nil && self[index].valueForNull == nil && self[index].passedTypes.isEmpty
-        && self[index].name == names[index]
+      self[index].isPlainCopy && self[index].name == names[index]
     }
   }
 }

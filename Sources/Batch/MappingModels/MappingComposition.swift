@@ -34,6 +34,8 @@ package struct MappingComposition {
     package func relationship(_ name: String) -> String? { relationships[name]?.name }
   }
 
+  private typealias Origins = [String: AttributeOrigin]
+
   private let first: VersionLayout
   /// The latest version.
   package private(set) var latest: VersionLayout
@@ -139,17 +141,18 @@ package struct MappingComposition {
     if mapping.filterPredicate != nil { throw Obstacle(reason: "\(mapping.name) has a filter") }
   }
 
-  private func attributes(_ mapping: EntityMapping, origin: Origin, step: ComposedStep) throws -> [String:
-    AttributeOrigin]
-  {
+  private func attributes(_ mapping: EntityMapping, origin: Origin, step: ComposedStep) throws -> Origins {
     if let unchanged = step.unchanged(mapping, origin) { return unchanged }
-    let entity = mapping.destinationEntity ?? ""
     let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
-    let old = Dictionary(
-      step.source.model.storedAttributes(of: mapping.sourceEntity ?? "").map { ($0.path, $0.attribute) }
-    ) { first, _ in first }
-    var found: [String: AttributeOrigin] = [:]
-    for attribute in step.destination.model.attributes(of: entity).filter({ !$0.isTransient }) {
+    let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
+    let old = step.source.model.leaves(of: source)
+    let copied = CopiedAttributes(mapping, of: step.source.model.attributes(of: source))
+    var found: Origins = [:]
+    for attribute in step.destination.model.attributes(of: destination) where !attribute.isTransient {
+      if copied.keep(attribute), let kept = origin.attributes[attribute.name] {
+        found[attribute.name] = kept
+        continue
+      }
       for leaf in attribute.leaves {
         let property = mapped[leaf.path] ?? mapped[attribute.name]
         if let expression = property?.valueExpression, expression.isComputed,
@@ -160,8 +163,7 @@ package struct MappingComposition {
           continue
         }
         let value = try property.flatMap {
-          try step.source(
-            $0, of: mapping.sourceEntity ?? "", attributes: old, leaf: leaf.path, attribute)
+          try step.source($0, of: source, attributes: old, leaf: leaf.path, attribute)
         }
         found[leaf.path] =
           try value.map { try origin.attribute($0.path, from: $0.attribute, to: leaf, property?.valueForNull) }
