@@ -27,6 +27,7 @@ final class CarFolder {
       """
       <entity name="Car">\(Self.car)
         <attribute name="note" optional="YES" attributeType="String" defaultValueString="new"/>
+        <attribute name="photo" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>
         <relationship name="owner" optional="YES" maxCount="1" destinationEntity="Person" inverseName="cars" \
       inverseEntity="Person"/>
         <relationship name="maker" optional="YES" maxCount="1" destinationEntity="Maker" inverseName="cars" \

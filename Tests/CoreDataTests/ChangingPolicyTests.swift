@@ -19,6 +19,11 @@ private enum Expressing: PolicyDefinition {
   static func make() -> NSEntityMigrationPolicy { ExpressingPolicy() }
 }
 
+private enum Picturing: PolicyDefinition {
+  static let className = "PicturingPolicy"
+  static func make() -> NSEntityMigrationPolicy { PicturingPolicy() }
+}
+
 private enum Ordering: PolicyDefinition {
   static let className = "OrderingPolicy"
   static let lookups = [PolicyLookup(entity: "Maker", attribute: "name")]
@@ -57,6 +62,14 @@ struct ChangingPolicyTests {
     let makers = try result.objects("Maker")
     #expect(makers.count > 3 && makers.map(\.key) == (1...Int64(makers.count)).map { $0 })
     #expect(makers.allSatisfy { $0["name"].text != nil })
+  }
+
+  @Test("Bytes that may lie in a file are read as they were set")
+  func pictures() async throws {
+    let folder = try CarFolder(rows: 6)
+    let result = try await folder.migrate("    policy: PicturingPolicy", [CoreDataPolicy<Picturing>.self])
+    let photos = try result.objects("Car").map { $0["photo"] }
+    #expect(!photos.isEmpty && photos.allSatisfy { $0 == .text("AQc=") }, "\(photos)")
   }
 
   @Test(

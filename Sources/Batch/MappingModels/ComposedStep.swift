@@ -10,16 +10,15 @@ struct ComposedStep {
   let heirs: [String: String]
   /// By name of a mapping, the source entity of its objects.
   let named: [String: String]
-  private let changes: ModelChanges
   private let kept: KeptEntities
+  private var changes: ModelChanges { kept.changes }
   /// Whether all objects stay objects of the same entity, in the same tables.
   private let isStraight: Bool
 
   init(source: VersionLayout, destination: VersionLayout, heirs: [String: String], named: [String: String]) {
     (self.source, self.destination, self.heirs, self.named) = (source, destination, heirs, named)
-    changes = ModelChanges(from: source.model, to: destination.model)
     kept = KeptEntities(from: source.model, to: destination.model)
-    isStraight = changes.keepsEntities && heirs.allSatisfy { $0 == $1 && source.model.hasEntity($0) }
+    isStraight = kept.changes.keepsEntities && heirs.allSatisfy { $0 == $1 && source.model.hasEntity($0) }
   }
 
   /// Whether all relationships of a mapping's objects keep their links as before.

@@ -2,7 +2,7 @@ import CoreDataModel
 
 /// What a step takes over as it is. Entity mappings are those without policy, rules and filter.
 package struct KeptEntities {
-  private let changes: ModelChanges
+  let changes: ModelChanges
   private let names: [String: ManagedObjectModel.StoredNames]
 
   /// Compares two versions.
@@ -38,18 +38,19 @@ package struct KeptEntities {
 struct CopiedAttributes {
   private let old: [AttributeDescription]
   private let places: [String: Int]
-  private let copied: Set<String>
+  /// Whether a mapping's first property of a name is a copy.
+  private let copied: [String: Bool]
 
   /// `old` are the source entity's, own and inherited.
   init(_ mapping: EntityMapping, of old: [AttributeDescription]) {
     self.old = old
     places = Dictionary(old.indices.map { (old[$0].name, $0) }) { first, _ in first }
-    copied = Set(mapping.attributeMappings.lazy.filter(\.isPlainCopy).map(\.name))
+    copied = Dictionary(mapping.attributeMappings.map { ($0.name, $0.isPlainCopy) }) { first, _ in first }
   }
 
   /// Whether an attribute is copied from one that is the same in every respect, and has one column.
   func keep(_ attribute: AttributeDescription) -> Bool {
-    guard attribute.type != .composite, copied.contains(attribute.name), let place = places[attribute.name] else {
+    guard attribute.type != .composite, copied[attribute.name] == true, let place = places[attribute.name] else {
       return false
     }
     return old[place] == attribute

@@ -45,7 +45,8 @@ final class ObjectFinder {
   private func source(_ kind: ManagedEntity, _ condition: inout Condition) throws -> [NSManagedObject] {
     let graph = session.engine.graph
     guard let entity = graph.entities[kind.name] else { return [] }
-    if let (name, value) = condition.equality, let attribute = entity.attributes[name],
+    // What may lie in files is compared object by object.
+    if let (name, value) = condition.equality, let attribute = entity.attributes[name], !attribute.isExternal,
       let fitting = attribute.type.fitting(value)
     {
       return try graph.objects(entity, attribute, maybe: fitting).map { session.window($0) }
@@ -106,7 +107,7 @@ final class ObjectFinder {
   private func remembered(_ kinds: [ManagedEntity], _ condition: inout Condition) throws -> [NSManagedObject] {
     if let (name, value) = condition.equality {
       return try kinds.flatMap { kind -> [NSManagedObject] in
-        guard case .attribute(let attribute)? = kind.properties[name]?.kind else {
+        guard case .attribute(let attribute)? = kind.properties[name]?.kind, !attribute.isExternal else {
           return session.remembered.all(kind.number)
         }
         guard let fitting = attribute.type.fitting(value) else { return [] }

@@ -42,7 +42,7 @@ extension MigrationSession {
     switch property.kind {
     case .attribute(let attribute):
       if let open = object.target {
-        let value = try open.value(property.name)
+        let value = try open.storedValue(property.name)
         return try self.object(value, attribute, name: property.name, of: object)
       }
       guard let known = object.known else { throw unreadable(property.name, of: object) }

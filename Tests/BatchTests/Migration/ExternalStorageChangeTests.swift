@@ -36,6 +36,11 @@ private struct TurningFunction: EntityMigrationPolicy {
   }
 }
 
+/// Finds photos by their images.
+private struct FindingPolicy: EntityMigrationPolicy {
+  func lookups(for mapping: EntityMapping) -> [Lookup] { [Lookup(entity: "Photo", attribute: "image")] }
+}
+
 /// An attribute that allows external storage has a byte before its bytes (B.4): Core Data would take the first byte of an
 /// image for it.
 @Suite("Attributes that allow external storage from one version on")
@@ -143,13 +148,18 @@ struct ExternalStorageChangeTests {
 
   /// A store whose photos go by one entity mapping, with a property and a policy.
   private static func mapped(
-    _ wasExternal: Bool, _ image: PropertyMapping, _ policy: any EntityMigrationPolicy.Type, filter: String? = nil
+    _ wasExternal: Bool, _ image: PropertyMapping, _ policy: any EntityMigrationPolicy.Type, filter: String? = nil,
+    of others: [String: String] = [:]
   ) throws -> (folder: MigrationFolder, store: String) {
     let (old, new) = (Self.photo(isExternal: wasExternal), Self.photo(isExternal: true, "title"))
     let rows = try Self.store(old, new, mark: wasExternal ? "01" : "")
     var photo = EntityMapping(sourceEntity: "Photo", destinationEntity: "Photo")
     (photo.attributeMappings, photo.policyClassName) = ([image], policy.className)
     photo.filterPredicate = filter
+    for (name, format) in others {
+      photo.attributeMappings.append(
+        PropertyMapping(name: name, valueExpression: try CoreDataModel.Expression(format: format)))
+    }
     var mapping = MappingModel(name: "AToB", entityMappings: [photo])
     (mapping.sourceModelName, mapping.destinationModelName) = ("A", "B")
     let folder = try MigrationFolder(
@@ -198,5 +208,52 @@ struct ExternalStorageChangeTests {
     #expect(
       try Self.images(copied).map { $0.prefix(80) }
         == ["01aabb", "", Self.likeName, "01" + Self.long].map { $0.prefix(80) })
+  }
+
+  @Test("What a rule reads of another object has the byte, too")
+  func related() throws {
+    var (album, copy) = (Self.photo(isExternal: true)[0], Self.photo(isExternal: true)[0])
+    (album.name, copy.name) = ("Album", "Copy")
+    album.relationships = [StoreModels.link("photos", "Photo", "album", many: true)]
+    var photo = StoreModels.entity("Photo", [("title", .string)])
+    photo.relationships = [StoreModels.link("album", "Album", "photos")]
+    let store = try RuleStore(
+      [album, photo], [album, photo, copy],
+      [("Album", "Z_PK, ZIMAGE", "1, x'01aabb'"), ("Photo", "Z_PK, ZALBUM", "1, 1"), ("Photo", "Z_PK", "2")])
+    for value in ["$source.album.image", "{ if: \"album != nil\", then: $source.album.image }"] {
+      let result = try store.migrated(
+        "  - Album\n  - from: Photo\n    objects: [{ create: Copy, attributes: { image: \(value) } }]")
+      let found = try MigrationFolder.rows(result, "SELECT hex(ZIMAGE) FROM ZCOPY ORDER BY Z_PK")
+      #expect(found == ["string(\"01AABB\")", "string(\"\")"], "\(value) \(found)")
+    }
+  }
+
+  @Test("Of its own object an expression sees the bytes, and knows of what lies in a file that it is there")
+  func ownObject() throws {
+    let (folder, store) = try Self.mapped(
+      true, PropertyMapping(name: "image"), TurningFunction.self,
+      of: [
+        "title": "TERNARY($destination.image == nil, 'none', 'some')"
+      ])
+    try MigrationFolder.execute(store, "UPDATE ZPHOTO SET ZIMAGE = x'\(Self.likeName)' WHERE Z_PK = 4")
+    #expect(try folder.migrate(folder.request(store)).isVerified)
+    #expect(
+      try MigrationFolder.rows(store, "SELECT ZTITLE FROM ZPHOTO ORDER BY Z_PK").map { $0.contains("some") }
+        == [true, true, false, true, true])
+    let (other, second) = try Self.mapped(
+      true, PropertyMapping(name: "image"), TurningFunction.self,
+      of: [
+        "title": "TERNARY($destination.image == $source.image, 'same', 'other')"
+      ])
+    try MigrationFolder.execute(second, "UPDATE ZPHOTO SET ZIMAGE = x'\(Self.likeName)' WHERE Z_PK = 4")
+    #expect { try other.migrate(other.request(second)) } throws: { "\($0)".contains("lies in a file beside the store") }
+  }
+
+  @Test("Nothing is found by what may lie in a file")
+  func lookup() throws {
+    let (folder, store) = try Self.mapped(true, PropertyMapping(name: "image"), FindingPolicy.self)
+    #expect { try folder.migrate(folder.request(store)) } throws: {
+      "\($0)".contains("nothing can be found by Photo.image: its values may lie in files beside the store")
+    }
   }
 }

@@ -22,8 +22,8 @@ struct Rehearsal {
   /// Bytes of a source that a run migrates on one thread, at most.
   let smallStore: UInt64
   var sampleBytes = Self.sampleBytes
-  /// Shares of the memory for look-ups, by the place of the step.
-  var lookupShares: [Int: Double] = [:]
+  /// Shares of the memory for look-ups, by the place of the step, that a first trial has found; nil in the first one.
+  var lookupShares: [Int: Double]?
   /// Is told what part of the trial is done, before each step.
   var progress: (Double) -> Void = { _ in }
 
@@ -32,23 +32,22 @@ struct Rehearsal {
   private static let pieces = 8
   /// Times the memory for look-ups by rules: a run that numbers names reads none again, and so must a trial.
   private static let lookupsOfRules = 4.0
-  /// How many times the memory that is worth another trial.
+  /// From this many times the memory on, look-ups are tried again.
   private static let moreLookups = 1.25
 
-  /// A step finds fewer different values in the whole store than its size lets expect: a trial with look-ups of this
-  /// share of the memory says more.
-  private struct FewerValues: Error {
-    let step: Int
-    let share: Double
+  /// A sample has seen more of the different values than its share of the rows: with more of the memory for look-ups
+  /// another trial says more.
+  private struct FewValues: Error {
+    let shares: [Int: Double]
   }
 
   /// Throws what a run would throw over these rows, and `refused` if they make more than scratch files are for, or if
   /// there is no place for these.
   func run(_ source: StoreReader) throws -> MigrationForecast {
-    do { return try attempt(source) } catch let found as FewerValues {
-      var other = self
-      other.lookupShares[found.step] = found.share
-      return try other.run(source)
+    do { return try attempt(source) } catch let found as FewValues {
+      var second = self
+      second.lookupShares = found.shares
+      return try second.attempt(source)
     }
   }
 
@@ -87,20 +86,20 @@ struct Rehearsal {
   private func run(_ place: Place) throws -> MigrationForecast {
     let source = place.source
     var (reader, tableRows, sampled): (StoreReader, [UInt32: Double], UInt64) = (source, [:], 0)
-    var (steps, secondsOfPlans, proofSeconds): ([MigrationForecast.Step], Double, Double) = ([], 0, 0)
+    var (steps, shares): ([MigrationForecast.Step], [Int: Double]) = ([], [:])
+    var (secondsOfPlans, proofSeconds) = (0.0, 0.0)
     let speed = DiskSpeed.measure(in: directory)
     for (index, step) in plan.steps.enumerated() {
       progress(Double(index) / Double(plan.steps.count))
       let isLast = index + 1 == plan.steps.count
-      let files = files(index, of: step, in: place)
-      let (stepPlan, seconds) = try stepPlan(step, reader: reader, files: files)
+      let (stepPlan, files, seconds) = try stepPlan(step, at: index, reader: reader, in: place)
       let proving = isLast ? try proof(of: stepPlan, reader: reader, in: place) : nil
       secondsOfPlans += seconds + (proving?.preparing ?? 0)
       let rehearsal = StepRehearsal(samples: index == 0 ? try samples(stepPlan, source, rows: &tableRows) : [:])
       var done = try run(
         stepPlan, reader: reader, files: files, rehearsal: rehearsal, isLast: isLast, early: proving?.early, in: place)
       let forecast = StepForecast(stepPlan, rehearsal: rehearsal, state: done.state, tableRows: tableRows)
-      try checkLookups(of: stepPlan, at: index, rehearsal, forecast, share: share(of: source))
+      shares[index] = lookupShare(of: stepPlan, rehearsal, forecast, source: source)
       done.counting = try VersionCount(stepPlan, done.state, sample: .init(rows: tableRows)).seconds
       if index == 0 { sampled = done.state.rowsRead }
       try leave(reader, in: place)
@@ -111,6 +110,7 @@ struct Rehearsal {
       if let proving { proofSeconds = try proving.seconds(done, growth: bytes.growth, source: source, on: place.disk) }
     }
     try leave(reader, in: place)
+    if lookupShares == nil, !shares.isEmpty { throw FewValues(shares: shares) }
     return forecast(
       steps, proof: proofSeconds, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed,
       sampled: sampled, share: share(of: source))
@@ -134,12 +134,15 @@ struct Rehearsal {
       isSample: share(of: source) < 1, folder: place.folder, on: place.disk)
   }
 
-  /// A step's plan, and the seconds that it took.
-  private func stepPlan(_ step: MigrationStep, reader: StoreReader, files: StepFiles) throws -> (StepPlan, Double) {
+  /// A step's plan, its files, and the seconds that the plan took.
+  private func stepPlan(
+    _ step: MigrationStep, at index: Int, reader: StoreReader, in place: Place
+  ) throws -> (StepPlan, StepFiles, Double) {
+    let files = files(index, of: step, in: place)
     let begin = ContinuousClock.now
     let plan = try StepPlan(
       step: step, reader: reader, policies: policies, files: files, now: 0, extras: extras, validation: validation)
-    return (plan, (ContinuousClock.now - begin) / .seconds(1))
+    return (plan, files, (ContinuousClock.now - begin) / .seconds(1))
   }
 
   private func files(_ index: Int, of step: MigrationStep, in place: Place) -> StepFiles {
@@ -147,19 +150,23 @@ struct Rehearsal {
     return StepFiles(
       prefix: FilePaths.join(place.folder, "step-\(index + 1)"), fileSystem: place.disk,
       budget: memory.sample(
-        share, lookups: isByRules(step) ? Self.lookupsOfRules : lookupShares[index] ?? share))
+        share, lookups: isByRules(step) ? Self.lookupsOfRules : lookupShares?[index] ?? share))
   }
 
-  /// Look-ups beyond memory take the longer the more values there are, and a sample may have seen most of them.
-  private func checkLookups(
-    of plan: StepPlan, at index: Int, _ rehearsal: StepRehearsal, _ forecast: StepForecast, share: Double
-  ) throws {
-    guard lookupShares[index] == nil, !isByRules(plan.step) else { return }
-    let shares = plan.tablesOfLookupsInRuns(rehearsal).map { table in
+  /// The share of the memory for look-ups that says more of the whole store; nil where it is about the one that was
+  /// tried. Look-ups beyond memory take the longer the more values there are, and a sample may have seen most of them.
+  private func lookupShare(
+    of plan: StepPlan, _ rehearsal: StepRehearsal, _ forecast: StepForecast, source: StoreReader
+  ) -> Double? {
+    guard !isByRules(plan.step) else { return nil }
+    let seen = plan.tablesOfLookupsInRuns(rehearsal).map { table in
       Double(forecast.sampleRows[table] ?? 0) / Double(max(1, forecast.rows[table]?.likely ?? 0))
     }
-    guard let most = shares.max(), most > Self.moreLookups * share else { return }
-    throw FewerValues(step: index, share: min(1, most))
+    func bytes(_ lookups: Double) -> Double { Double(memory.sample(1, lookups: lookups).lookupBytes) }
+    guard let most = seen.max().map({ min(1, $0) }), bytes(most) > Self.moreLookups * bytes(share(of: source)) else {
+      return nil
+    }
+    return most
   }
 
   /// Whether names are found by rules: a run numbers them once they are too many for memory.

@@ -54,11 +54,17 @@ struct StepDraft {
   }
 
   private func check(_ lookup: Lookup) throws {
-    guard let entity = entities[lookup.entity], entity.attributes[lookup.attribute] != nil else {
+    guard let attribute = entities[lookup.entity]?.attributes[lookup.attribute] else {
       throw BatchError(
         .badMapping,
         "a policy declares a look-up of \(lookup.entity) by \(lookup.attribute), which the model does not have",
         hint: "Declare in lookups(for:) only what the destination of that mapping has")
+    }
+    guard !attribute.isExternal else {
+      throw BatchError(
+        .badMapping,
+        "nothing can be found by \(lookup.entity).\(lookup.attribute): its values may lie in files beside the store",
+        hint: "Find the objects by another attribute", entity: lookup.entity)
     }
     let same = lookups.filter { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
     guard same.count == 1 else {

@@ -75,7 +75,7 @@ private struct PathSearch {
   mutating func run(from start: [Int]) -> [MigrationStep]? {
     var front = start
     reached = Set(start)
-    let pairs = start.flatMap { graph.successors(of: $0, targets: targets) }
+    let pairs = Array(Set(start.flatMap { graph.successors(of: $0, targets: targets) }))
     let inferred = pairs.concurrentMap { [graph] pair in Result { try Self.inferred(pair, in: graph) } }
     foreseen = Dictionary(zip(pairs, inferred)) { first, _ in first }
     while !front.isEmpty {

@@ -10,7 +10,7 @@ indirect enum CompiledExpression {
   case bound(Int)
   case path(CompiledExpression, [PathStep])
   /// An attribute of the open destination object that was set before.
-  case column(StoredAttribute)
+  case column(StoredAttribute, name: String)
   /// `FUNCTION($entityPolicy, "name:", …)`.
   case policy(name: String, arguments: [PolicyArgument])
   /// A function by its full name.
@@ -29,11 +29,16 @@ indirect enum CompiledExpression {
 extension CompiledExpression {
   /// Asks of an attribute only whether it has a value. That is known of one in a file, too.
   mutating func asksPresence() {
-    guard case .path(let start, var steps) = self, case .attribute(var attribute, let name) = steps.popLast() else {
-      return
+    switch self {
+    case .column(var attribute, let name):
+      attribute.isExternal = false
+      self = .column(attribute, name: name)
+    case .path(let start, var steps):
+      guard case .attribute(var attribute, let name) = steps.popLast() else { return }
+      attribute.isExternal = false
+      self = .path(start, steps + [.attribute(attribute, name: name)])
+    default: break
     }
-    attribute.isExternal = false
-    self = .path(start, steps + [.attribute(attribute, name: name)])
   }
 }
 

@@ -27,7 +27,8 @@ indirect enum CompiledRuleValue {
   case formatted(CompiledRuleValue, DatePattern)
   case distance([CompiledRuleValue])
   case fold(CompiledFold)
-  case became(CompiledRuleTarget, attribute: String)
+  /// An attribute of a destination object, as its column holds it.
+  case became(CompiledRuleTarget, attribute: String, isExternal: Bool)
   /// A moment, in seconds since 2001, and a microsecond later with each key of the row.
   case moment(Double)
   /// Bytes as a column holds them whose data may lie outside of the store.
@@ -44,7 +45,7 @@ indirect enum CompiledRuleValue {
       return operands.contains(.null) ? .null : try RuleType.total(operands, row)
     case .distance(let values): return try distance(values, row)
     case .fold(let fold): return try row.fold(fold)
-    case .became(let target, let attribute): return try row.became(target, attribute: attribute)
+    case .became(let target, let attribute, _): return try row.became(target, attribute: attribute)
     case .uuid(let parts): return DerivedUUID.value(parts, keys: row.keys)
     case .marked(let value): return StoredAttribute.inExternalStorage(try value.evaluate(row))
     case .named(let name): return .blob(name.value(row.keys))
@@ -147,8 +148,8 @@ indirect enum CompiledRuleValue {
     case .choice(let condition, let value, let other):
       .choice(condition, value.inExternalStorage, else: other.inExternalStorage)
     case .fallback(let value, let other): .fallback(value.inExternalStorage, other.inExternalStorage)
-    case .attribute, .fold: mayLieOutside ? self : .marked(self)
-    default: self
+    case .fold(let fold): .fold(fold.inExternalStorage)
+    default: mayLieOutside ? self : .marked(self)
     }
   }
 
@@ -156,6 +157,7 @@ indirect enum CompiledRuleValue {
   var mayLieOutside: Bool {
     switch self {
     case .attribute(let attribute, _): attribute.isExternal
+    case .became(_, _, let isExternal): isExternal
     case .choice(_, let value, let other), .fallback(let value, let other):
       value.mayLieOutside || other.mayLieOutside
     case .fold(let fold): fold.value.mayLieOutside

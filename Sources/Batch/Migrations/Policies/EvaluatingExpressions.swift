@@ -11,7 +11,7 @@ extension CompiledExpression {
     case .destination: return scope.destination.map { .destination($0) } ?? .null
     case .bound(let place): return scope.bound[place]
     case .path(let start, let steps): return try PathStep.follow(start.evaluate(scope), steps[...])
-    case .column(let attribute): return try Self.column(attribute, scope)
+    case .column(let attribute, let name): return try Self.column(attribute, named: name, scope)
     case .policy(let name, let arguments): return try Self.policy(name, arguments: arguments, scope: scope)
     case .function(let name, let arguments): return .value(try Self.function(name, arguments: arguments, scope: scope))
     case .list(let members): return .list(try members.map { try $0.evaluate(scope) })
@@ -39,9 +39,14 @@ extension CompiledExpression {
     }
   }
 
-  private static func column(_ attribute: StoredAttribute, _ scope: ExpressionScope) throws -> ExpressionValue {
-    let value = try scope.destination.flatMap { attribute.outOfColumn(try $0.stored(attribute.position)) }
-    return value.map { .value(attribute.type.normalized($0)) } ?? .null
+  private static func column(_ attribute: StoredAttribute, named name: String, _ scope: ExpressionScope) throws
+    -> ExpressionValue
+  {
+    guard let object = scope.destination else { return .null }
+    guard let value = attribute.outOfColumn(try object.stored(attribute.position)) else {
+      throw scope.source.inFile(name)
+    }
+    return .value(attribute.type.normalized(value))
   }
 
   private static func members(

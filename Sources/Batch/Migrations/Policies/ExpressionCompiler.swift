@@ -120,7 +120,7 @@ struct ExpressionCompiler {
         let value = attribute.outOfColumn(destination.template[attribute.position])
         return (.constant(value.map(attribute.type.normalized) ?? .null), .value)
       }
-      return (.column(attribute), .value)
+      return (.column(attribute, name: name), .value)
     }
     guard let relationship = destination.relationships[name] else {
       throw ExpressionDamage(

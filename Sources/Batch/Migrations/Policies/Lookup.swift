@@ -38,5 +38,7 @@ public struct Lookup: Sendable, Hashable {
   private(set) package var isWish = false
 
   /// Whether a model has what it looks for.
-  func fits(_ model: ManagedObjectModel) -> Bool { model.attribute(attribute, of: entity)?.isTransient == false }
+  func fits(_ model: ManagedObjectModel) -> Bool {
+    model.attribute(attribute, of: entity).map { !$0.isTransient && !$0.allowsExternalBinaryDataStorage } ?? false
+  }
 }

@@ -43,6 +43,13 @@ struct CompiledCondition {
 struct CompiledFold {
   let over: RuleCollection
   let kind: RuleFold.Kind
-  let value: CompiledRuleValue
+  private(set) var value: CompiledRuleValue
   let usesPrevious: Bool
+
+  /// The same as a column holds it whose data may lie outside of the store.
+  var inExternalStorage: CompiledFold {
+    var fold = self
+    fold.value = value.inExternalStorage
+    return fold
+  }
 }

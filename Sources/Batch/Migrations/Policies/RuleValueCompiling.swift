@@ -33,7 +33,7 @@ extension RuleCompiler {
     } other: { value in
       switch value {
       case .became(let target, let name):
-        let found = Set(becameTypes(target, name, in: context).map { Measure.of($0) })
+        let found = Set(becameAttributes(target, name, in: context).map { Measure.of($0.type) })
         return found.contains(.uuid) ? .uuid : found.count == 1 ? found.first ?? .other : .other
       case .fold(let fold): return measure(fold, context)
       default: return .other
@@ -52,11 +52,11 @@ extension RuleCompiler {
     }
   }
 
-  /// The types of an attribute of what objects become.
-  private func becameTypes(_ target: RuleTarget, _ name: String, in context: RuleContext) -> Set<AttributeType> {
+  /// An attribute of what objects become, in each entity that they may become objects of.
+  private func becameAttributes(_ target: RuleTarget, _ name: String, in context: RuleContext) -> [StoredAttribute] {
     switch target {
     case .made(let made):
-      return Set([context.made[made].flatMap { entities[$0.entity]?.attributes[name]?.type }].compactMap { $0 })
+      return [context.made[made].flatMap { entities[$0.entity]?.attributes[name] }].compactMap { $0 }
     case .item, .related: break
     case .destination, .found, .when, .one, .undecided: return []
     }
@@ -66,9 +66,7 @@ extension RuleCompiler {
     }
     let model = graph.binding.layout.model
     guard let entity = number.flatMap({ graph.byNumber[$0]?.name }) else { return [] }
-    return Set(
-      drafts.filter { model.isKind($0.source.name, of: entity) }
-        .compactMap { $0.destination.attributes[name]?.type })
+    return drafts.filter { model.isKind($0.source.name, of: entity) }.compactMap { $0.destination.attributes[name] }
   }
 
   func value(
@@ -96,7 +94,10 @@ extension RuleCompiler {
     case .fallback(let value, let other): .fallback(try inner(value), try inner(other))
     case .distance(let values): .distance(try values.map(inner))
     case .fold(let fold): .fold(try self.fold(fold, context, name: name, of: entity))
-    case .became(let target, let name): .became(try self.target(target, context), attribute: name)
+    case .became(let target, let name):
+      .became(
+        try self.target(target, context), attribute: name,
+        isExternal: becameAttributes(target, name, in: context).contains(where: \.isExternal))
     case .when, .undecided: throw failure("a condition inside of a value of \(name)")
     case .date, .moment, .number, .formatted: try dated(value, name: name, of: entity, inner)
     case .perRow, .uuid: try new(value, context, name: name, of: entity)

@@ -26,7 +26,7 @@ extension CompiledExpression {
   private var attributeType: AttributeType? {
     switch self {
     case .path(_, let steps): if case .attribute(let attribute, _)? = steps.last { attribute.type } else { nil }
-    case .column(let attribute): attribute.type
+    case .column(let attribute, _): attribute.type
     default: nil
     }
   }
