@@ -90,7 +90,7 @@ struct Rehearsal {
     var (secondsOfPlans, proofSeconds) = (0.0, 0.0)
     let speed = DiskSpeed.measure(in: directory)
     for (index, step) in plan.steps.enumerated() {
-      progress(Double(index) / Double(plan.steps.count))
+      progress(part(before: index))
       let isLast = index + 1 == plan.steps.count
       let (stepPlan, files, seconds) = try stepPlan(step, at: index, reader: reader, in: place)
       let proving = isLast ? try proof(of: stepPlan, reader: reader, in: place) : nil
@@ -114,6 +114,12 @@ struct Rehearsal {
     return forecast(
       steps, proof: proofSeconds, fixed: secondsOfPlans + fixed(steps: steps.count, speed), speed: speed,
       sampled: sampled, share: share(of: source))
+  }
+
+  /// The part of the trial that is done before a step; a second one goes on where the first began its last step.
+  private func part(before step: Int) -> Double {
+    let (count, step) = (Double(plan.steps.count), Double(step))
+    return lookupShares == nil ? step / count : (count - 1 + step / count) / count
   }
 
   /// Nobody reads a step's input any more.

@@ -18,8 +18,8 @@ extension MigrationJob {
 
   /// Foresees what a plan takes: a sample of the store goes through its steps and their proof, into a folder of the
   /// temporary directory that is removed then, or by the next trial if the process is killed; the disk is tried with a
-  /// file without a name. Takes about a second: some 24 MiB of the store are read, less where memory is short. Policies
-  /// are called with objects of the sample.
+  /// file without a name. Takes about a second: some 24 MiB of the store are read, less where memory is short, and once
+  /// more where policies find objects by many names. Policies are called with objects of the sample.
   ///
   /// Nil for a plan with nothing to do.
   ///

@@ -77,13 +77,24 @@ struct NewConstraints {
     return composition
   }
 
-  /// Nil if a property is computed, or a relationship whose keys may move.
+  /// The entity that declares a property of another one: itself or the nearest of its parents.
+  private static func declarer(of property: String, _ entity: String, in model: ManagedObjectModel) -> String {
+    let kinds = [model.entity(entity)].compactMap { $0 } + model.ancestors(of: entity)
+    let found = kinds.first { kind in
+      kind.attributes.contains { $0.name == property } || kind.relationships.contains { $0.name == property }
+    }
+    return found?.name ?? entity
+  }
+
+  /// Of all entities whose objects have values in the columns of the index: those of a sister of the entity, too, where a
+  /// common parent declares the properties. Nil if a property is computed, or a relationship whose keys may move.
   private static func shares(
     _ entity: String, properties: [String], composition: MappingComposition, keepsKeys: Bool
   ) -> [Share]? {
     var shares: [Share] = []
     let model = composition.latest.model
-    for name in model.entities.map(\.name) where model.isKind(name, of: entity) {
+    let declarers = properties.map { declarer(of: $0, entity, in: model) }
+    for name in model.entities.map(\.name) where declarers.allSatisfy({ model.isKind(name, of: $0) }) {
       guard let origin = composition.origins[name] else { continue }
       let values = properties.compactMap { property in
         origin.attributes[property]

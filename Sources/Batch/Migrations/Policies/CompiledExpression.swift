@@ -34,9 +34,8 @@ extension CompiledExpression {
       attribute.isExternal = false
       self = .column(attribute, name: name)
     case .path(let start, var steps):
-      guard case .attribute(var attribute, let name) = steps.popLast() else { return }
-      attribute.isExternal = false
-      self = .path(start, steps + [.attribute(attribute, name: name)])
+      guard let last = steps.popLast() else { return }
+      self = .path(start, steps + [last.askingPresence])
     default: break
     }
   }

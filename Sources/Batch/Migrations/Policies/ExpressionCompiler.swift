@@ -147,7 +147,8 @@ struct ExpressionCompiler {
     let length = owner.attributeLength(path)
     let (step, own) = try self.step(path.prefix(length).joined(separator: "."), of: owner)
     let (rest, last) = try steps(path.dropFirst(length), from: isMany ? .list(own) : own)
-    return ([step] + rest, last)
+    guard case .collect(.count, _)? = rest.first else { return ([step] + rest, last) }
+    return ([step.askingPresence] + rest, last)
   }
 
   private func step(_ key: String, of owner: SourceEntity) throws -> (PathStep, Kind) {

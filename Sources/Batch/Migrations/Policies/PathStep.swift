@@ -5,6 +5,13 @@ indirect enum PathStep {
   case toMany(StoredRelationship, name: String)
   /// A collection operator takes the rest of the path.
   case collect(CollectionOperator, [PathStep])
+
+  /// The same step, where an attribute is asked only whether it has a value. That is known of one in a file, too.
+  var askingPresence: PathStep {
+    guard case .attribute(var attribute, let name) = self else { return self }
+    attribute.isExternal = false
+    return .attribute(attribute, name: name)
+  }
 }
 
 /// `@count` and its like.
