@@ -60,7 +60,7 @@ struct StepWork {
     case .rows(_, let mappings): mappings.map { objectCost(plan.mappings[$0], plan) }.max() ?? 0
     case .carried: WorkCost.copiedRow
     case .links: WorkCost.linkRow
-    case .relationships: WorkCost.policyRow
+    case .relationships: WorkCost.policyRow + WorkCost.lookingRow
     case .begin, .endCreation, .endRelationships, .validation, .end: 0
     }
   }
@@ -68,7 +68,8 @@ struct StepWork {
   private static func objectCost(_ mapping: CompiledMapping, _ plan: StepPlan) -> Double {
     let columns = plan.layout.entityTables[mapping.destination.table].columns.count
     let policy = mapping.policy?.policy
-    let row = policy == nil ? WorkCost.plainRow : policy is RulePolicy ? WorkCost.ruledRow : WorkCost.policyRow
+    let made = WorkCost.policyRow + (mapping.lookups.isEmpty ? 0 : WorkCost.lookingRow)
+    let row = policy == nil ? WorkCost.plainRow : policy is RulePolicy ? WorkCost.ruledRow : made
     return row + WorkCost.column * Double(columns)
   }
 
