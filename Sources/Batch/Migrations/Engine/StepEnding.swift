@@ -142,7 +142,7 @@ struct StepEnding {
 
   private mutating func build(_ pass: IndexPass, _ trees: RTreePass) throws {
     indexedLength = Int(clamping: output.database.writer.length)
-    progress.show(written: state.unit)
+    progress.show(written: state.unit, in: state)
     try pass.run(from: state.unit) { try finishIndex($0) }
     try trees.run(from: max(0, state.unit - pass.count)) { written, digests in
       take(digests)
@@ -161,7 +161,7 @@ struct StepEnding {
     let bytes = length - indexedLength
     indexedLength = length
     job.monitor.note { $0.bytes += UInt64(max(0, bytes)) }
-    progress.show(written: written)
+    progress.show(written: written, in: state)
     if job.monitor.isStopRequested {
       try publishIndexState()
       try job.monitor.throwIfStopRequested()
@@ -171,9 +171,9 @@ struct StepEnding {
 
   /// A run that stops within fills all indexes again.
   private func fillBySQLite(_ pass: IndexPass) throws {
-    let indexes = SQLiteIndexes(path: output.path, memory: job.files.budget, monitor: job.monitor)
+    let (state, indexes) = (state, SQLiteIndexes(path: output.path, memory: job.files.budget, monitor: job.monitor))
     try indexes.fill((0..<pass.count).map(pass.name)) { written in
-      progress.show(written: written)
+      progress.show(written: written, in: state)
       try job.monitor.throwIfStopRequested()
     }
     try indexes.finish(job.version, job.files.fileSystem)

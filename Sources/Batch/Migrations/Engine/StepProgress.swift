@@ -69,7 +69,7 @@ struct StepProgress {
 
   /// The tables are complete: how many entries the indexes get is known.
   func noteIndexWork(in state: StepState) {
-    let rows = Dictionary(zip(plan.tableNames, state.tableRows.map { Double($0) }), uniquingKeysWith: { $1 })
+    let rows = rows(in: state)
     job.monitor.note { progress in
       foreseeIndexes(&progress.estimate, rows: rows)
       advanceToIndexes(&progress, in: state)
@@ -80,16 +80,30 @@ struct StepProgress {
   /// before has written is no work of this one.
   private func advanceToIndexes(_ progress: inout MigrationProgress, in state: StepState) {
     guard job.hasIndexes else { return progress.advance(.changes(step: job.number), to: 1) }
-    progress.advance(.indexes, to: state.phase == .indexes ? fraction(written: state.unit) : 1)
+    progress.advance(.indexes, to: state.phase == .indexes ? fraction(written: state.unit, in: state) : 1)
   }
 
-  private func fraction(written: Int) -> Double { Double(written) / Double(max(1, indexes.count + rtrees.count)) }
+  /// Rows of the tables, by name.
+  private func rows(in state: StepState) -> [String: Double] {
+    Dictionary(zip(plan.tableNames, state.tableRows.map { Double($0) }), uniquingKeysWith: { $1 })
+  }
+
+  /// The part of the work that so many of the indexes and R-trees were: those of small tables are soon written.
+  private func fraction(written: Int, in state: StepState) -> Double {
+    let costs = costs(rows(in: state))
+    let total = costs.reduce(0, +)
+    return total > 0 ? costs.prefix(written).reduce(0, +) / total : 1
+  }
+
+  /// The work of each index, then of each R-tree.
+  private func costs(_ rows: [String: Double]) -> [Double] {
+    indexes.map { (rows[$0.table] ?? 0) * WorkCost.indexEntry }
+      + rtrees.map { (rows[$0.table] ?? 0) * WorkCost.treeEntry }
+  }
 
   private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
     guard job.hasIndexes else { return }
-    let entries = indexes.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.indexEntry
-    let bounds = rtrees.reduce(0) { $0 + (rows[$1.table] ?? 0) } * WorkCost.treeEntry
-    estimate.foresee(.indexes, work: entries + bounds)
+    estimate.foresee(.indexes, work: costs(rows).reduce(0, +))
   }
 
   /// Late changes go through all rows that were written.
@@ -102,11 +116,12 @@ struct StepProgress {
   }
 
   /// So many of the indexes and R-trees are written.
-  func show(written: Int) {
+  func show(written: Int, in state: StepState) {
     let names = indexes.map(\.name) + rtrees.map(\.name)
     show(written < names.count ? "index \(names[written])" : "")
     guard job.hasIndexes else { return }
-    job.monitor.update { $0.advance(.indexes, to: fraction(written: written)) }
+    let done = fraction(written: written, in: state)
+    job.monitor.update { $0.advance(.indexes, to: done) }
   }
 
   /// Objects of a unit's entities that were read; 0 for units of another kind.
