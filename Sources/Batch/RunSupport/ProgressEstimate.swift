@@ -165,7 +165,7 @@ package enum WorkCost {
   package static let readByte = 0.5e-9
   /// Rows that late changes write again.
   package static let changedByte = 2e-9
-  package static let indexEntry = 70e-9
+  package static let indexEntry = 90e-9
   /// An entry of an R-tree, which SQLite inserts.
   package static let treeEntry = 5e-6
   /// An entry that is sorted while its row is written.
