@@ -10,47 +10,47 @@ package enum XMLEncoding {
   /// Entities could grow without bound or name other files. They can only be searched for in a known encoding: in
   /// others, which the parser would find out by itself, the text `<!ENTITY` looks different.
   package static func problem(of data: Data) -> (position: Data.Index, problem: String)? {
-    if let position = firstInvalid(data) ?? first([0], in: data) { return (position, "the file is not UTF-8") }
+    if let position = firstInvalid(data) ?? firstZero(data) { return (position, "the file is not UTF-8") }
     if let declared = declared(data), !["utf-8", "utf8", "us-ascii"].contains(declared) {
       return (data.startIndex, "the file declares the encoding \(declared) instead of UTF-8")
     }
-    for (text, what) in [("<!ENTITY", "entities"), ("<!ATTLIST", "attributes")] {
-      if let position = first(Array(text.utf8), in: data) { return (position, "the XML declares \(what)") }
-    }
-    return crowded(data).map { ($0, "an element has more than \(mostAttributes) attributes") }
+    return refusedTag(data)
   }
 
-  /// Where bytes are found first. Foundation's own search takes longer than all else that is done with a file.
-  private static func first(_ sought: [UInt8], in data: Data) -> Data.Index? {
+  /// Where a byte is found first. Foundation's own search takes longer than all else that is done with a file.
+  private static func next(_ byte: Unicode.Scalar, in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
+    guard let base = bytes.base.baseAddress else { return nil }
+    return memchr(base + bytes.startIndex, Int32(byte.value), bytes.count).map { UnsafeRawPointer($0) - base }
+  }
+
+  private static func begins(_ tag: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
+    guard let base = tag.baseAddress, tag.count >= text.utf8CodeUnitCount else { return false }
+    return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
+  }
+
+  /// The first tag that declares entities or attributes, or has too many attributes. These all stand before the next
+  /// `<`, which no value can hold, and take two bytes each at the least.
+  private static func refusedTag(_ data: Data) -> (position: Data.Index, problem: String)? {
     data.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return nil }
-      var position = 0
-      while position + sought.count <= bytes.count,
-        let found = memchr(base + position, Int32(sought[0]), bytes.count - position).map({
-          UnsafeRawPointer($0) - base
-        })
-      {
-        if found + sought.count <= bytes.count, memcmp(base + found, sought, sought.count) == 0 {
-          return data.startIndex + found
+      var rest = bytes[...]
+      while let start = next("<", in: rest) {
+        let end = next("<", in: bytes[(start + 1)...]) ?? bytes.count
+        let tag = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        for (text, what) in [("<!ENTITY" as StaticString, "entities"), ("<!ATTLIST", "attributes")]
+        where begins(tag, text) {
+          return (data.startIndex + start, "the XML declares \(what)")
         }
-        position = found + 1
+        if tag.count > 2 * mostAttributes, tag.count(where: { $0 == UInt8(ascii: "=") }) > mostAttributes {
+          return (data.startIndex + start, "an element has more than \(mostAttributes) attributes")
+        }
+        rest = bytes[end...]
       }
       return nil
     }
   }
 
-  /// The first element with too many attributes. They all stand before the next `<`, which no value can hold.
-  private static func crowded(_ data: Data) -> Data.Index? {
-    data.withUnsafeBytes { bytes in
-      var (start, count) = (0, 0)
-      for (position, byte) in bytes.enumerated() {
-        if byte == UInt8(ascii: "<") { (start, count) = (position, 0) }
-        guard byte == UInt8(ascii: "=") else { continue }
-        count += 1
-        if count > mostAttributes { return data.startIndex + start }
-      }
-      return nil
-    }
+  private static func firstZero(_ data: Data) -> Data.Index? {
+    data.withUnsafeBytes { next("\0", in: $0[...]).map { data.startIndex + $0 } }
   }
 
   private static func firstInvalid(_ data: Data) -> Data.Index? {
