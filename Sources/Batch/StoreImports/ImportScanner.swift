@@ -17,6 +17,12 @@ struct ImportScanner {
   @inline(__always)
   mutating func passes(_ literal: [UInt8]) -> Bool { literal.withUnsafeBytes { passes($0) } }
 
+  /// Passes this text, if it comes next.
+  @inline(__always)
+  mutating func passes(_ literal: StaticString) -> Bool {
+    passes(UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  }
+
   /// Passes these bytes, a word at a time.
   @inline(__always)
   mutating func passes(_ literal: UnsafeRawBufferPointer) -> Bool {
@@ -167,22 +173,33 @@ struct ImportScanner {
   }
 }
 
-/// What stands between the values of lines of one shape.
+/// What stands between the values of lines of one shape, in memory that its owner deallocates.
 struct ImportLiterals {
-  private let bytes: [UInt8]
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
   /// Where each begins, and the last one ends.
-  private let places: [Int]
+  private let places: UnsafeMutableBufferPointer<Int>
   var count: Int { places.count - 1 }
 
   init(_ literals: [[UInt8]]) {
-    bytes = Array(literals.joined())
-    places = literals.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
+    bytes = .copy(Array(literals.joined()))
+    places = .copy(literals.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) })
+  }
+
+  private init(bytes: UnsafeMutableBufferPointer<UInt8>, places: UnsafeMutableBufferPointer<Int>) {
+    (self.bytes, self.places) = (.copy(bytes), .copy(places))
+  }
+
+  func copy() -> ImportLiterals { ImportLiterals(bytes: bytes, places: places) }
+
+  func deallocate() {
+    bytes.deallocate()
+    places.deallocate()
   }
 
   @inline(__always)
   func areNext(_ index: Int, in scanner: inout ImportScanner) -> Bool {
-    let (start, end) = (places[index], places[index + 1])
-    return bytes.withUnsafeBytes { scanner.passes(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+    let literal = UnsafeMutableBufferPointer(rebasing: bytes[places[index]..<places[index + 1]])
+    return scanner.passes(UnsafeRawBufferPointer(literal))
   }
 }
 

@@ -20,45 +20,55 @@ final class ImportShape {
     case target
   }
 
-  static let null = Array("null".utf8)
-  private static let yes = Array("true".utf8)
-  private static let no = Array("false".utf8)
-
   let entity: ImportPlan.Entity
   let entityNumber: Int
   let row: ImportRow
   private let name: [UInt8]
-  private let slots: [Slot]
-  private let toOnes: [ImportToOne]
+  // In memory of its own: threads that share an array wait for each other when they count references to it.
+  private let slots: UnsafeMutableBufferPointer<Slot>
+  private let toOnes: UnsafeMutableBufferPointer<ImportToOne>
   /// What stands before each slot, and after the last one; empty for CSV.
   private let literals: ImportLiterals
   /// What stands before the key in a URI.
   private let uriPrefix: [UInt8]
-  private let required: [ImportPlan.Requirement]
+  /// Columns of what must have a value. Behind them, columns of which one must have it.
+  private let required: UnsafeMutableBufferPointer<Int>
+  private let requiredChoices: [[Int]]
   /// The key of the line at hand; nil if it has none.
   @exclusivity(unchecked) private(set) var key: Int64?
 
   /// Nil if there are URIs, and it is not known how they begin.
-  init?(
+  convenience init?(
     _ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]], uriPrefix: [UInt8]?
   ) {
-    (self.entity, self.slots, self.toOnes, self.literals) = (entity, slots, toOnes, ImportLiterals(literals))
-    self.uriPrefix = uriPrefix ?? []
+    if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
+    self.init(entity, slots, toOnes, literals: ImportLiterals(literals), uriPrefix: uriPrefix ?? [])
+  }
+
+  private init(
+    _ entity: ImportPlan.Entity, _ slots: some Collection<Slot>, _ toOnes: some Collection<ImportToOne>,
+    literals: ImportLiterals, uriPrefix: [UInt8]
+  ) {
+    (self.entity, self.literals, self.uriPrefix) = (entity, literals, uriPrefix)
+    self.slots = .copy(slots)
+    self.toOnes = .copy(toOnes)
     entityNumber = entity.number
     name = Array(entity.name.utf8)
     row = ImportRow(entity.template)
-    if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
-    required = entity.required.filter { !$0.isRelationship }
+    let columns = entity.required.filter { !$0.isRelationship }.map(\.columns)
+    required = .copy(columns.filter { $0.count == 1 }.joined())
+    requiredChoices = columns.filter { $0.count != 1 }
   }
 
-  private init(of shape: ImportShape) {
-    (entity, slots, toOnes, literals) = (shape.entity, shape.slots, shape.toOnes, shape.literals)
-    entityNumber = shape.entityNumber
-    (uriPrefix, name, required, row) = (shape.uriPrefix, shape.name, shape.required, shape.row.copy())
+  deinit {
+    slots.deallocate()
+    toOnes.deinitialize().deallocate()
+    required.deallocate()
+    literals.deallocate()
   }
 
   /// The same shape with a row of its own, for another thread.
-  func copy() -> ImportShape { ImportShape(of: self) }
+  func copy() -> ImportShape { ImportShape(entity, slots, toOnes, literals: literals.copy(), uriPrefix: uriPrefix) }
 
   /// Reads a line into the row. False if it has another shape, or an unusual value.
   func reads(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -68,7 +78,8 @@ final class ImportShape {
     guard literals.count == 0 ? readsFields(&scanner) : readsObject(&scanner), scanner.isAtEnd, key ?? 1 > 0 else {
       return false
     }
-    return !required.contains { $0.isMissing(row.isNull) }
+    for place in required.indices where row.isNull(required[place]) { return false }
+    return requiredChoices.isEmpty || !requiredChoices.contains { $0.allSatisfy(row.isNull) }
   }
 
   private func readsObject(_ scanner: inout ImportScanner) -> Bool {
@@ -105,9 +116,9 @@ final class ImportShape {
     case 0x22:
       scanner.place += 1
       return scanner.text().flatMap { type.cell(text: $0) }
-    case 0x6E: return scanner.passes(Self.null) ? .null : nil
-    case 0x74: return type == .boolean && scanner.passes(Self.yes) ? .integer(1) : nil
-    case 0x66: return type == .boolean && scanner.passes(Self.no) ? .integer(0) : nil
+    case 0x6E: return scanner.passes("null") ? .null : nil
+    case 0x74: return type == .boolean && scanner.passes("true") ? .integer(1) : nil
+    case 0x66: return type == .boolean && scanner.passes("false") ? .integer(0) : nil
     default: return scanner.number().flatMap { type.cell(number: $0) }
     }
   }
@@ -117,7 +128,8 @@ final class ImportShape {
 extension ImportShape {
   private func readsFields(_ scanner: inout ImportScanner) -> Bool {
     var open: (relationship: ImportToOne, key: Int64)?
-    for (place, slot) in slots.enumerated() {
+    for place in slots.indices {
+      let slot = slots[place]
       guard place == 0 || scanner.passes(0x2C), let field = scanner.field() else { return false }
       if case .target = slot {
         guard let found = open else { return field.text.isEmpty }
@@ -166,10 +178,20 @@ extension ImportShape {
   }
 
   private func cell(of type: AttributeType, field scanner: inout ImportScanner) -> ImportCell? {
-    if type == .boolean, scanner.passes(Self.yes) || scanner.passes(Self.no) {
-      return scanner.isAtEnd ? .integer(scanner.bytes.count == Self.yes.count ? 1 : 0) : nil
+    if type == .boolean {
+      if scanner.passes("true") { return scanner.isAtEnd ? .integer(1) : nil }
+      if scanner.passes("false") { return scanner.isAtEnd ? .integer(0) : nil }
     }
     if let cell = type.cell(text: scanner.bytes) { return cell }
     return scanner.number().flatMap { scanner.isAtEnd ? type.cell(number: $0) : nil }
+  }
+}
+
+extension UnsafeMutableBufferPointer {
+  /// A copy of elements in memory of its own, for its owner to deallocate.
+  static func copy(_ elements: some Collection<Element>) -> Self {
+    let copy = allocate(capacity: elements.count)
+    _ = copy.initialize(fromContentsOf: elements)
+    return copy
   }
 }

@@ -38,17 +38,14 @@ struct ImportToOne {
     return true
   }
 
-  private static let entityLabel = Array("{\"entity\":\"".utf8)
-  private static let keyLabel = Array(",\"key\":".utf8)
-
   /// Reads the target from JSON as `export` writes it.
   func read(_ scanner: inout ImportScanner, into row: ImportRow, own: Int64?) -> Bool {
-    if scanner.next == 0x6E { return scanner.passes(ImportShape.null) }
-    guard scanner.passes(Self.entityLabel) else {
+    if scanner.next == 0x6E { return scanner.passes("null") }
+    guard scanner.passes("{\"entity\":\"") else {
       guard let key = scanner.integer() else { return false }
       return set(key, of: nil, in: row, own: own)
     }
-    guard let entity = scanner.text(), scanner.passes(Self.keyLabel), let key = scanner.integer(), scanner.passes(0x7D)
+    guard let entity = scanner.text(), scanner.passes(",\"key\":"), let key = scanner.integer(), scanner.passes(0x7D)
     else { return false }
     return set(key, of: entity, in: row, own: own)
   }
