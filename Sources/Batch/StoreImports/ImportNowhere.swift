@@ -19,13 +19,15 @@ struct ImportNowhere: Error {
   private var other: (entity: String, relationship: String, destination: String)?
   private var leftOut: Int?
   private var count: UInt64 = 1
+  /// Whether the store has a place for it all the same.
+  private var isKept: Bool
 
   /// One that a line says, of which no more has to be looked for.
   init(
-    entity: String, relationship: String, destination: String, target: ImportWatch.Place, line: Int
+    entity: String, relationship: String, destination: String, target: ImportWatch.Place, isKept: Bool, line: Int
   ) {
     (self.entity, self.relationship, self.destination) = (entity, relationship, destination)
-    (self.target, self.line) = (target, line)
+    (self.target, self.isKept, self.line) = (target, isKept, line)
   }
 
   /// What the verification of the store found; nil if that is something else.
@@ -46,6 +48,7 @@ struct ImportNowhere: Error {
     (self.entity, self.key, self.relationship, count) = (entity, key, property, violation.count)
     (destination, owner) = (relationship.destination, .init(table: table, key: key))
     self.target = .init(table: place, key: target)
+    isKept = violation.isDangling(plan)
     switch violation.kind {
     case .dangling: fault = nil
     case .oneSided: fault = "\(violation.message) than \(target)"
@@ -71,8 +74,8 @@ extension ImportNowhere {
     leftOut = watch.leftOut[target]
   }
 
-  /// The error; `rejects` lines were left out.
-  func error(in lines: ImportLines, rejects: UInt64) -> BatchError {
+  /// The error; `rejects` lines were left out. `allowed` is the command that keeps keys that lead to no object.
+  func error(in lines: ImportLines, rejects: UInt64, allowed: AdvisedCommand?) -> BatchError {
     let who = line == nil ? "\(entity)\(key.map { " \($0)" } ?? "")" : entity
     var text = "\(who), relationship \(relationship): "
     text += fault ?? "there is no \(destination) with the key \(target.key)"
@@ -84,7 +87,25 @@ extension ImportNowhere {
     } else if fault == nil, rejects > 0 {
       text += "; \(rejects.counted("line")) \(rejects.verb("was", "were")) left out"
     }
+    var next: [String] = []
+    if let allowed, isKept, leftOut == nil {
+      hint += ". \(allowed) keeps such keys"
+      next = [allowed.line]
+    }
     if count > 1 { text += " (one of \(count.grouped) such keys)" }
-    return lines.refusal(text, at: line, hint: hint)
+    var error = lines.refusal(text, at: line, hint: hint)
+    error.next = next
+    return error
+  }
+}
+
+extension Violation {
+  /// Whether a key that leads to no object has its place: in the row of a to-one, or in a join table.
+  func isDangling(_ plan: ImportPlan) -> Bool {
+    guard kind == .dangling, let entity, let property else { return false }
+    switch plan.entities[entity]?.relationships[property]?.storage {
+    case .ownKey, .join: return true
+    case .inverseKey, .ownerKey, nil: return false
+    }
   }
 }

@@ -11,6 +11,9 @@ public struct ImportOptions: Sendable {
   /// Attributes, as `User.userId`, by whose values relationships may refer to objects, beside those that the model
   /// keeps unique.
   public var unique: [String] = []
+  /// Whether relationships may lead to no object, as those of a damaged store do. Keys of to-ones and links of join
+  /// tables are kept.
+  public var allowsDangling = false
   /// The store's UUID; nil for that of the first object's URI, or one that follows from the files.
   public var uuid: String?
   /// A folder with the files of external data, which are copied beside the store; nil if only their names are kept.

@@ -43,14 +43,16 @@ struct ImportPlan {
 
   let layout: StoreLayout
   let validation: ValidationMode
+  /// Whether relationships may lead to no object.
+  let allowsDangling: Bool
   private(set) var entities: [String: Entity] = [:]
   /// By Z_ENT, from 1.
   private(set) var byNumber: [Entity?] = [nil]
 
-  init(_ model: ManagedObjectModel, validation: ValidationMode) throws {
+  init(_ model: ManagedObjectModel, validation: ValidationMode, allowsDangling: Bool = false) throws {
     try model.validate()
     layout = try StoreLayout(model: model)
-    self.validation = validation
+    (self.validation, self.allowsDangling) = (validation, allowsDangling)
     for name in layout.entityNames {
       let entity = try makeEntity(name)
       entities[name] = entity

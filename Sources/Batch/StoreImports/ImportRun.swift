@@ -41,7 +41,7 @@ final class ImportRun {
     }
     external = try options.external.map { try ImportExternalFiles($0, for: path, fileSystem) }
     files = StepFiles(prefix: place.working, fileSystem: fileSystem, budget: options.memory)
-    plan = try ImportPlan(model, validation: options.validation)
+    plan = try ImportPlan(model, validation: options.validation, allowsDangling: options.allowsDangling)
     (self.inputs, others) = try ImportFiles.all(inputs, fileSystem)
     reader = try ImportReader(plan, files: files, options: options, list: list, reject: reject)
   }
@@ -99,12 +99,13 @@ final class ImportRun {
   private var fingerprint: [UInt8] {
     get throws {
       var writer = ByteWriter()
-      writer.writeString("import 4")
+      writer.writeString("import 5")
       writer.writeArray(inputs.map(Self.whole)) { $0.writeString($1) }
       for text in [options.validation.rawValue, options.mostRejects.text] + options.unique { writer.writeString(text) }
       for text in [options.uuid, options.external.map(Self.whole), options.rejects.map(Self.whole)] {
         writer.writeOptional(text) { $0.writeString($1) }
       }
+      writer.writeBool(options.allowsDangling)
       // It decides which lines are too long.
       writer.writeInt(options.memory.total)
       return SHA256.hash(writer.bytes)
@@ -131,7 +132,7 @@ final class ImportRun {
     }
     (summary.rejects, summary.passedOver, summary.emptyFiles) = (reader.rejects, others, reader.emptyFiles)
     tell(0.95, "verification")
-    try verify()
+    summary.dangling = try verify()
     let outside = try external?.find(reader.externalFiles) ?? []
     try external?.copy(outside, monitor)
     summary.externalFiles = UInt64(outside.count)

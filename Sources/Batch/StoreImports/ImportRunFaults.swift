@@ -3,10 +3,12 @@ import StoreVerification
 
 // Objects that do not fit together.
 extension ImportRun {
-  /// Verifies the store.
-  func verify() throws {
-    guard let violation = try StoreImport.violation(in: files.prefix, of: model, fileSystem, monitor: monitor) else {
-      return
+  /// Verifies the store. Returns how many links lead to no object, if they may.
+  func verify() throws -> UInt64 {
+    let found = try StoreImport.violations(in: files.prefix, of: model, fileSystem, monitor: monitor)
+    let dangling = options.allowsDangling ? found.filter { $0.isDangling(plan) } : []
+    guard let violation = found.first(where: { !dangling.contains($0) }) else {
+      return dangling.reduce(0) { $0 + $1.count }
     }
     guard let link = ImportNowhere(violation, plan) else {
       throw StoreImport.mismatch(violation, hint: "Correct the files: what they say of this object is not possible")
@@ -23,7 +25,13 @@ extension ImportRun {
       link.take(watch)
     }
     isFaulty = true
-    return link.error(in: ImportLines(paths: inputs), rejects: reader.rejects)
+    return link.error(in: ImportLines(paths: inputs), rejects: reader.rejects, allowed: allowed)
+  }
+
+  /// The command that keeps keys that lead to no object; nil if that is allowed already.
+  private var allowed: AdvisedCommand? {
+    guard !options.allowsDangling, !options.arguments.isEmpty else { return nil }
+    return ProgramName.command(options.arguments + ["--allow-dangling"])
   }
 
   private func search(_ watch: ImportWatch) throws {

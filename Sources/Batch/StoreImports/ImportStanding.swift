@@ -34,6 +34,11 @@ extension MigrationJob {
       return status
     }
     // Without its pages a whole store is one that was made and moved away.
+    if status.resumeRefusal != nil {
+      status.advice = "Check the disk; give the import up with \(place.giveUp)"
+      return status
+    }
+    if note.arguments.isEmpty { status.resumeRefusal = BatchError.Code.refused.exitCode }
     let isWhole = note.made != nil || found?.phase == .built
     let goesOn = try isWhole ? fileSystem.statusOfName(place.working) != nil : found != nil
     let from = goesOn ? "Go on" : "It has no checkpoint and begins anew"
@@ -53,6 +58,7 @@ extension MigrationJob {
       return try ImportJournal.Found(newest.checkpoint)
     } catch let error as StreamsError where error.code == .damagedCheckpoint {
       status.problems.append("\(error)")
+      status.resumeRefusal = BatchError.Code.badCheckpoint.exitCode
       return nil
     }
   }

@@ -9,6 +9,8 @@ public struct ImportSummary: Sendable, Equatable {
   public var links: UInt64 = 0
   /// Lines that were left out.
   public var rejects: UInt64 = 0
+  /// Links that lead to no object; see ``ImportOptions/allowsDangling``.
+  public var dangling: UInt64 = 0
   /// Files of external data that are beside the store.
   public var externalFiles: UInt64 = 0
   /// References to files that are not in the folder, or were not copied because none was named.
@@ -29,7 +31,7 @@ extension ImportSummary {
       $0.writeString($1.key)
       $0.writeUInt64($1.value)
     }
-    for count in [links, rejects, externalFiles, missingFiles] { state.writeUInt64(count) }
+    for count in [links, rejects, dangling, externalFiles, missingFiles] { state.writeUInt64(count) }
     for names in [emptyFiles, passedOver] { state.writeArray(names) { $0.writeString($1) } }
     state.writeString(uuid)
     return state
@@ -38,7 +40,7 @@ extension ImportSummary {
   init(from state: inout ByteReader) throws {
     let counts = try state.readArray { (try $0.readString(), try $0.readUInt64()) }
     rows = Dictionary(counts) { first, _ in first }
-    (links, rejects) = (try state.readUInt64(), try state.readUInt64())
+    (links, rejects, dangling) = (try state.readUInt64(), try state.readUInt64(), try state.readUInt64())
     (externalFiles, missingFiles) = (try state.readUInt64(), try state.readUInt64())
     (emptyFiles, passedOver) = (
       try state.readArray { try $0.readString() }, try state.readArray { try $0.readString() }

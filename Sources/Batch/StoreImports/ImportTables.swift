@@ -75,7 +75,11 @@ final class ImportTables {
 
   /// Takes what another object sets in the row before.
   func patch(_ table: Int, _ address: ImportAddress, set patch: ImportSpool.Patch) throws {
-    guard let row = open, row.table == table, row.address == address else { throw nowhere(table, address, by: patch) }
+    guard let row = open, row.table == table, row.address == address else {
+      // The other row of a one-to-one has its key all the same.
+      guard plan.allowsDangling, patch.isWeak else { throw nowhere(table, address, by: patch) }
+      return taken += 1
+    }
     patches.append(patch)
     taken += 1
   }

@@ -10,7 +10,8 @@ extension ImportTables {
     return ImportNowhere(
       entity: owner?.name ?? root(patch.table), relationship: relationship?.name ?? property(patch.column, of: table),
       destination: relationship?.destination ?? root(table),
-      target: .init(table: table, key: address.key(after: spool.largestKeys[table])), line: patch.line)
+      target: .init(table: table, key: address.key(after: spool.largestKeys[table])), isKept: patch.isWeak,
+      line: patch.line)
   }
 
   /// A required property without value; `number` is the entity's.

@@ -60,14 +60,14 @@ public struct StoreImport: Sendable {
     try BatchError.looking { try ImportFiles.repeated(in: inputs, fileSystem) }
   }
 
-  /// The first fault of a store that was made of objects.
-  static func violation(
+  /// The faults of a store that was made of objects.
+  static func violations(
     in path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor()
-  ) throws -> Violation? {
+  ) throws -> [Violation] {
     let report = try StoreVerifier(path: path, model: model, fileSystem: fileSystem).verify(
       mode: .fast, monitor: monitor)
     // Files of external data are copied afterwards, and those that are missing are counted.
-    return report.violations.first { $0.kind != .externalData }
+    return report.violations.filter { $0.kind != .externalData }
   }
 
   /// The error of a fault; `hint` is what to do about objects that do not fit together.

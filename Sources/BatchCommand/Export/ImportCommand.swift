@@ -59,6 +59,10 @@ struct ImportCommand: StoreCommand {
       valueName: "path"),
     completion: .file(extensions: ["csv"]))
   var rejects: String?
+  @Flag(
+    name: .long,
+    help: "Keep links that lead to no object, as a damaged store has them; the summary counts them.")
+  var allowDangling = false
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -127,6 +131,7 @@ struct ImportCommand: StoreCommand {
   private var options: StoreImport.Options {
     var options = StoreImport.Options()
     (options.validation, options.mostRejects, options.unique) = (validation, mostRejects, unique)
+    options.allowsDangling = allowDangling
     (options.external, options.uuid, options.rejects) = (external, uuid?.uppercased(), rejects)
     (options.memory, options.arguments) = (MemoryBudget(total: Int(clamping: memory.bytes)), arguments)
     return options
@@ -140,7 +145,8 @@ struct ImportCommand: StoreCommand {
     return ["import", whole(model)] + inputs.map(whole) + ["--output", whole(output)] + option("--version", version)
       + option("--validate", validation == .required ? nil : validation.rawValue)
       + (unique.isEmpty ? [] : ["--unique"] + unique) + option("--max-rejects", maxRejects?.text)
-      + option("--rejects", rejects.map(whole)) + option("--external", external.map(whole)) + option("--uuid", uuid)
+      + option("--rejects", rejects.map(whole))
+      + (allowDangling ? ["--allow-dangling"] : []) + option("--external", external.map(whole)) + option("--uuid", uuid)
       + option("--memory", memory.bytes == ByteCount.standardMemory.bytes ? nil : "\(memory.bytes)")
       + option("--checkpoint-every", changed ? checkpointEvery.text : nil) + swift.arguments
   }

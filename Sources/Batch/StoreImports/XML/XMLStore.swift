@@ -105,7 +105,7 @@ public struct XMLStore: Sendable {
         plan, spool: reader.spool, sides: reader.sides, lines: ImportLines(paths: [path]), files: files
       ) { progress(reader.objects, 0.5 + $0 / 2) }
       let (rows, links) = try writer.write(metadata, objects: reader.objects)
-      if let violation = try StoreImport.violation(in: files.prefix, of: model, fileSystem) {
+      if let violation = try StoreImport.violations(in: files.prefix, of: model, fileSystem).first {
         throw StoreImport.mismatch(
           violation, hint: "Open the store once with its application, or take another copy of it")
       }
