@@ -4,13 +4,15 @@ import Streams
 /// How the last migration of a store stands, in one word: what a job of cron asks.
 enum MigrationStanding: String, Encodable {
   case running, resumable, failed, done, none
+  /// It waits, and `resume` would refuse it.
+  case unusable
   case rejects = "done-with-rejects"
 
   /// Of a status; what is over has left a report.
   init(_ status: JobStatus, of store: String, by job: MigrationJob) {
     switch status.state {
     case .running: self = .running
-    case .interrupted, .cutOver, .finished: self = .resumable
+    case .interrupted, .cutOver, .finished: self = status.resumeRefusal == nil ? .resumable : .unusable
     case .failed: self = .failed
     case .none:
       let report = try? job.report(store)
@@ -20,18 +22,6 @@ enum MigrationStanding: String, Encodable {
       // Whose record is gone, or another's.
       default: self = job.isPlain(store) ? .done : .none
       }
-    }
-  }
-
-  /// The exit code of `status --check`.
-  var code: Int32 {
-    switch self {
-    case .done: 0
-    case .rejects: ExitCodes.rejects
-    case .running: ExitCodes.leaseHeld
-    case .resumable: ExitCodes.stopped
-    case .failed: 1
-    case .none: ExitCodes.nothingToDo
     }
   }
 }
@@ -73,7 +63,7 @@ struct StandingDocument: Encodable {
     case .rejects where isPlain:
       "\(store): no load is under way; this is the file of ordinary tables of one that is done, with rejects"
     case .rejects: "\(store): no migration is under way; the last one is done, with rejects"
-    case .running, .resumable, .failed, .none: lines(store)
+    case .running, .resumable, .unusable, .failed, .none: lines(store)
     }
   }
 
@@ -82,7 +72,7 @@ struct StandingDocument: Encodable {
       return "\(store): no migration is under way" + (ended.map { "; the last one was \($0)" } ?? "")
     }
     var lines = [
-      "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(status.progress?.paused == true ? ", paused" : "")"
+      "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(standing == .unusable ? ", unusable" : "")\(status.progress?.paused == true ? ", paused" : "")"
     ]
     func add(_ name: String, _ value: String?) {
       if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }
@@ -106,9 +96,18 @@ struct StandingDocument: Encodable {
     return (lines + [status.advice].compactMap { $0 }).joined(separator: "\n")
   }
 
-  /// The exit code; that of a missing file if there is neither a migration nor a store.
-  func code(_ store: String) throws -> Int32? {
-    guard standing == .none, try LocalFileSystem().status(store) == nil else { return standing.code }
-    throw NearName.noSuchFile(store, "store")
+  /// The exit code of `status --check`; that of a missing file if there is neither a migration nor a store.
+  func code(_ store: String) throws -> Int32 {
+    switch standing {
+    case .done: return 0
+    case .rejects: return ExitCodes.rejects
+    case .running: return ExitCodes.leaseHeld
+    case .resumable: return ExitCodes.stopped
+    case .unusable: return status.resumeRefusal ?? ExitCodes.refused
+    case .failed: return 1
+    case .none:
+      guard try LocalFileSystem().status(store) == nil else { return ExitCodes.nothingToDo }
+      throw NearName.noSuchFile(store, "store")
+    }
   }
 }

@@ -54,6 +54,9 @@ extension ReportCommand {
         ? ListState(ListState.noneIsKnown, .nothing) : ListState(failed: outcome)
     }
     let words = ReportWords.name(outcome)
+    if let code = report["resumeRefusal"]?.count {
+      return ListState("unusable", .failed, detail: report["problems"]?.elements.first?.text, code: Int32(code))
+    }
     let present = report["present"]?.text.flatMap { StorePresence(rawValue: $0) }
     if outcome != .rolledBack, present?.isGone == true {
       return ListState("done, but the store is no longer there", .failed)
@@ -96,11 +99,13 @@ enum ReportFile {
 
   static func write(_ page: String, to path: String) throws {
     try OutputPath("--html", path).check()
-    do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch {
-      throw BatchError(
-        .failed, "the page cannot be written",
-        hint: "Name a file in a folder that is there; the report itself is as it was",
-        path: path, cause: error)
-    }
+    do { try page.write(toFile: path, atomically: true, encoding: .utf8) } catch { throw unwritten(path, error) }
+  }
+
+  /// The error of a page that cannot be written.
+  static func unwritten(_ path: String, _ error: any Error) -> BatchError {
+    BatchError(
+      .failed, "the page cannot be written",
+      hint: "Name a file in a folder that is there and has room; all else is as it was", path: path, cause: error)
   }
 }

@@ -7,7 +7,7 @@ struct StatusCommand: ListedCommand {
     commandName: "status", abstract: "Shows the state and the progress of a migration or an import. Never writes.",
     discussion: """
       Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
-      resumable, 1 failed, 3 no migration is known, 64 no such file.
+      resumable, 1 failed, 22 or 20 not resumable (as resume ends with), 3 no migration is known, 64 no such file.
       """)
 
   @Argument(help: .run, completion: .store) var store: String?
@@ -34,6 +34,8 @@ struct StatusCommand: ListedCommand {
     case .resumable:
       let ended = outcome.document?["ended"]?.text ?? ReportWords.name(.cutOver)
       return ListState(ListState.interrupted, .waiting, detail: ended)
+    case .unusable:
+      return ListState("unusable", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
     case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
     case .done: return ListState("done", .done)
     case .rejects: return ListState("done, with rejects", .done)
@@ -77,7 +79,8 @@ struct StatusCommand: ListedCommand {
   }
 
   private func end(_ document: StandingDocument, _ store: String) throws {
-    guard check, let code = try document.code(store), code != 0 else { return }
-    throw ExitCode(code)
+    guard check else { return }
+    let code = try document.code(store)
+    if code != 0 { throw ExitCode(code) }
   }
 }

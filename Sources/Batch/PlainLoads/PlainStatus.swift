@@ -16,6 +16,7 @@ extension MigrationJob {
     var status = try ownership(of: place.folder.job)
     (status.source, status.target, status.destination) = (plan?.source, plan?.target, place.path)
     guard status.state == .running else {
+      status.resumeRefusal = BatchError.Code.refused.exitCode
       let again = plan?.command.map { "`\($0)`" } ?? "the command that began it"
       status.advice =
         "The store is untouched. A load into a file is not resumed: begin anew with \(again), or give it up with \(ProgramName.command("clean", place.path))"

@@ -42,7 +42,10 @@ extension MigrationJob {
     do {
       let (plan, _) = try folder.read()
       (status.source, status.target, status.destination) = (plan.source, plan.version, plan.place)
-    } catch let error as BatchError { status.problems = ["\(error)"] }
+    } catch let error as BatchError {
+      status.problems = ["\(error)"]
+      if status.state != .running { status.resumeRefusal = error.exitCode }
+    }
     if try folder.migration() == nil { status.phase = "loading" } else { try add(migrationIn: folder, &status) }
     guard status.state != .running else { return status }
     let life = try LoadLife(folder, fileSystem)
@@ -50,6 +53,7 @@ extension MigrationJob {
     guard life.phase != .live else { return status }
     if life.phase != .interrupted { status.problems.append(life.what) }
     if case .failed = life.phase { status.state = .failed }
+    if life.phase == .changed { status.resumeRefusal = BatchError.Code.badCheckpoint.exitCode }
     status.advice = life.wayOut.text
     return status
   }

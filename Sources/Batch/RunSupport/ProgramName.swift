@@ -7,8 +7,11 @@ public enum ProgramName {
   package static func command(_ words: String...) -> AdvisedCommand { command(words) }
 
   /// A command of the program.
-  public static func command(_ words: [String]) -> AdvisedCommand {
-    AdvisedCommand(line: ShellWords.line([current] + words.map(path)))
+  public static func command(_ words: [String]) -> AdvisedCommand { command(words, of: current) }
+
+  /// A command of a program that has the same commands.
+  package static func command(_ words: [String], of program: String) -> AdvisedCommand {
+    AdvisedCommand(line: ShellWords.line([program] + words.map(path)))
   }
 
   /// Options of the program begin with two dashes: with one, of more than a letter, begins a path.

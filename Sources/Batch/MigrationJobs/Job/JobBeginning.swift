@@ -136,6 +136,7 @@ extension MigrationJob {
     if request.validation != .all { run.validation = request.validation }
     if request.consent != LossConsent() { run.consent = request.consent }
     if !request.arguments.isEmpty { run.arguments = request.arguments }
+    if !run.policies.isEmpty { run.program = ProgramName.current }
     (run.origin, run.madeFrom, run.token) = (request.origin, request.madeFrom, token)
     run.hold(by: request.heldBy)
     switch request.interval {

@@ -64,6 +64,8 @@ struct JobPlan: Codable, Equatable {
   /// Options of the command that asked for the run: all but the store's path and the output. Nil if there was no
   /// command.
   var arguments: [String]?
+  /// What the program is called that began the run: one with its policies. Nil in older runs.
+  var program: String?
   /// Who asked for the run, if it was not a person.
   var origin: String?
   /// The file that the source was made of, for reports; nil if a person named the source.
@@ -99,6 +101,15 @@ struct JobPlan: Codable, Equatable {
   }
 
   var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
+
+  /// The program that goes on with the run: this one if it has the policies, else the one that began it. A file may come
+  /// from anywhere, so only a plain name is taken from it.
+  func program(_ policies: PolicyRegistry) -> String {
+    guard let program, !self.policies.keys.allSatisfy(policies.has), program.first?.isLetter == true,
+      program.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
+    else { return ProgramName.current }
+    return program
+  }
 
   /// Which run it is: a history of another one is not continued.
   var name: String { "\(now) \(token ?? planFingerprint)" }

@@ -39,11 +39,11 @@ extension MigrationJob {
     }
     defer { lease.release() }
     let life = try RunLife.look(job, fileSystem, isOwn: true)
+    if let refusal = try resumeRefusal(life, job) { throw refusal }
     let answer = life.answer(to: .resume)
     switch answer {
-    case .refuse(let way): throw refusal(life, way: way, job: job, resumes: true)
     case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
-    case .begin, .finishFirst, .giveUp, .giveUpFirst, .look, .keep, .nothing, .wait:
+    case .refuse, .begin, .finishFirst, .giveUp, .giveUpFirst, .look, .keep, .nothing, .wait:
       try job.remove(fileSystem, under: lease)
       throw noRun(path)
     }
@@ -53,9 +53,6 @@ extension MigrationJob {
       }
     }
     do {
-      if answer == .cutOverAgain, try !canCutOverAgain(job) {
-        throw refusal(life, way: .restart, job: job, resumes: true)
-      }
       var plan = try changed(JobPlan.read(job, fileSystem), job, memory: memory, rejects: rejects, heldBy: heldBy)
       try add(consent, to: &plan, job)
       try finishCorrection(of: plan, job: job.current(fileSystem), lease: lease)
@@ -69,6 +66,15 @@ extension MigrationJob {
       // What else goes wrong follows from that.
       try lease.throwIfReplaced()
       throw error
+    }
+  }
+
+  /// Why a run that nobody works on is not resumed; nil if it is. ``resume`` and ``status(_:)`` ask the same.
+  func resumeRefusal(_ life: RunLife, _ job: JobDirectory) throws -> BatchError? {
+    switch life.answer(to: .resume) {
+    case .refuse(let way): refusal(life, way: way, job: job, resumes: true)
+    case .cutOverAgain where try !canCutOverAgain(job): refusal(life, way: .restart, job: job, resumes: true)
+    default: nil
     }
   }
 

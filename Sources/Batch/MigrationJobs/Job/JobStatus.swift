@@ -49,6 +49,9 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var secondsSinceSign: Double?
   /// Seconds since the newest checkpoint was published.
   public var secondsSinceCheckpoint: Double?
+  /// The exit code that `resume` would refuse the run with, as its store or its files are not what they were; nil if it
+  /// would go on.
+  public var resumeRefusal: Int32?
   /// What is wrong with the run, its files and its store.
   public var problems: [String] = []
   /// What to do, with the whole command that leads on; nil if nothing has to be done.
@@ -88,6 +91,11 @@ extension MigrationJob {
       status.problems.append("\(error)")
     } catch let error as StreamsError {
       status.problems.append("\(error)")
+      // Without a checkpoint a run does not go on, though its store is as it was.
+      if !life.isOwned, error.code == .damagedCheckpoint {
+        status.resumeRefusal = BatchError(wrapping: error).exitCode
+        status.advice = wayOut(.restart, life: life, job: job).hint
+      }
     }
     return status
   }
@@ -100,6 +108,7 @@ extension MigrationJob {
     case .cutOver, .renamed: status.state = .cutOver
     case .done: status.state = .finished
     }
+    if status.state != .failed { status.resumeRefusal = try resumeRefusal(life, job)?.exitCode }
     if life.phase == .done || life.phase == .renamed {
       let cutOver = CutOver(fileSystem: fileSystem, job: job)
       let result = try cutOver.result(cutOver.journal())

@@ -40,6 +40,9 @@ public struct PolicyRegistry: Sendable {
   /// Names of all policies, sorted.
   public var names: [String] { types.keys.sorted() }
 
+  /// Whether there is a policy of that name.
+  package func has(_ name: String) -> Bool { type(name) != nil }
+
   /// Makes the policy of an entity mapping, which its rules are as well; nil when the mapping has none.
   ///
   /// - Throws: ``BatchError``: `missingPolicy`.

@@ -61,7 +61,7 @@ extension MigrationJob {
     } else {
       report.problems.append("the run record does not say how the run ended")
     }
-    report.advise(fileSystem, leadsOn: false)
+    report.advise(fileSystem, resume: ProgramName.command("resume", job.destination), leadsOn: false)
     return report
   }
 
@@ -102,7 +102,8 @@ extension MigrationJob {
       if let last { report.outcome = last.code == BatchError.Code.stopped.description ? .stopped : .failed }
     }
     if status.state != .running {
-      report.resumable = status.state != .failed
+      report.resumable = status.state != .failed && status.resumeRefusal == nil
+      report.resumeRefusal = status.resumeRefusal
       (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? [])
     }
     if history == nil { report.problems.append("the run has no record that can be read") }
@@ -113,19 +114,21 @@ extension MigrationJob {
     report.checkpoints = max(report.checkpoints, status.checkpoint ?? 0)
     report.rowsRead = max(report.rowsRead, status.rowsRead ?? 0)
     report.form = form
-    advise(&report, status, last: last)
+    advise(&report, status, resume: command(["resume", report.destination], on: job), last: last)
     return report
   }
 
-  private func advise(_ report: inout RunReport, _ status: JobStatus, last: RunHistory.End?) {
+  private func advise(
+    _ report: inout RunReport, _ status: JobStatus, resume: AdvisedCommand, last: RunHistory.End?
+  ) {
     let (advice, leadsOn) = (status.advice.map { [$0] } ?? [], last.map(Self.leadsOn) == true)
-    if report.form != nil, status.state != .running {
+    if status.resumeRefusal != nil || report.form != nil, status.state != .running {
       report.advice = advice
     } else if status.state == .failed {
       // Going on would end as it did.
       report.advice += leadsOn ? [] : advice
     } else {
-      report.advise(fileSystem, leadsOn: status.state != .running && leadsOn)
+      report.advise(fileSystem, resume: resume, leadsOn: status.state != .running && leadsOn)
     }
   }
 
@@ -172,7 +175,7 @@ extension MigrationJob {
 
 extension RunReport {
   /// What to do now. `leadsOn`: the advice there is says how to go on.
-  fileprivate mutating func advise(_ fileSystem: any FileSystem, leadsOn: Bool) {
+  fileprivate mutating func advise(_ fileSystem: any FileSystem, resume: AdvisedCommand, leadsOn: Bool) {
     func command(_ words: String...) -> AdvisedCommand { ProgramName.command(words + [destination]) }
     switch outcome {
     case .done, .doneWithRejects:
@@ -197,10 +200,10 @@ extension RunReport {
     case .rolledBack: advice.append(rolledBack(command("clean", "--keep-rolled-back", "0")))
     case .running: advice.append("Follow it with \(command("status", "--watch"))")
     case .paused: advice.append("Resume it with \(command("ctl", "resume"))")
-    case .cutOver: advice.append("Put the new store in place with \(command("resume"))")
+    case .cutOver: advice.append("Put the new store in place with \(resume)")
     case .stopped, .interrupted, .failed:
       guard !leadsOn else { return }
-      advice.append("The source is untouched. Resume from the last checkpoint with \(command("resume"))")
+      advice.append("The source is untouched. Resume from the last checkpoint with \(resume)")
     }
   }
 

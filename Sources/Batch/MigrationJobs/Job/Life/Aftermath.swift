@@ -23,8 +23,10 @@ extension MigrationJob {
     let told = BatchError(wrapping: error)
     return told.settled {
       var found = aftermath(of: path)
-      // This program would say the same again.
-      if told.code == .missingPolicy, found.effect == .resumable, let giveUp = found.next.last {
+      // This program would say the same again, and the one that can go on may have no name.
+      if told.code == .missingPolicy, found.effect == .resumable, let giveUp = found.next.last,
+        found.next[0].line.hasPrefix(ProgramName.command("resume").line + " ")
+      {
         found.text =
           "The source is untouched. Go on with that program's command resume, or give the run up with \(giveUp)"
         found.next = [giveUp]
@@ -56,7 +58,7 @@ extension MigrationJob {
   }
 
   private func aftermath(_ life: RunLife, _ job: JobDirectory) -> Aftermath {
-    let resume = ProgramName.command("resume", job.destination)
+    let resume = command(["resume", job.destination], on: job)
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     switch life.phase {
     case _ where life.isOwned: return Aftermath(effect: .nothingWritten, text: "Nothing was written by this process")

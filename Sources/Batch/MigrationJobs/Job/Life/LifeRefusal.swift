@@ -51,7 +51,7 @@ extension MigrationJob {
     _ way: LifeAnswer.WayOut, life: RunLife, job: JobDirectory, request: Request? = nil
   ) -> (hint: String, next: [AdvisedCommand]) {
     let giveUp = ProgramName.command("clean", "--all", job.destination)
-    let resume = ProgramName.command("resume", job.destination)
+    let resume = command(["resume", job.destination], on: job)
     switch way {
     case .resume: return ("Go on with \(resume), or give it up with \(giveUp)", [resume, giveUp])
     case .restart:
@@ -61,7 +61,7 @@ extension MigrationJob {
       guard life.phase == .failed, life.store == .asItWas, let mappings = changedMappings(job, request) else {
         return ("Begin anew with \(restart)", [restart])
       }
-      let goOn = ProgramName.command(["resume", job.destination, "--mappings"] + mappings)
+      let goOn = command(["resume", job.destination, "--mappings"] + mappings, on: job)
       return ("Begin anew with \(restart), or keep the finished steps with \(goOn)", [restart, goOn])
     case .giveUp: return ("Give it up with \(giveUp), then try again", [giveUp])
     case .rollback:
@@ -89,7 +89,13 @@ extension MigrationJob {
     let source =
       plan.map { $0.madeFrom?.path ?? $0.source } ?? facts?.source ?? job.destination
     let output = source == job.destination ? nil : job.destination
-    return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map(ProgramName.command)
+    return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map { command($0, on: job) }
+  }
+
+  /// A command that goes on with a run, of a program that has its policies.
+  func command(_ words: [String], on job: JobDirectory) -> AdvisedCommand {
+    let program = (try? JobPlan.read(job, fileSystem))?.program(policies) ?? ProgramName.current
+    return ProgramName.command(words, of: program)
   }
 
   /// The words of the command that began the run of a store, which name what it reads; none if no command did.
