@@ -24,13 +24,13 @@ struct ContentsComparison {
     compared.memory = MemoryBudget(total: Int(clamping: options.memory.bytes))
     let difference = ContentsDifference(
       from: old, to: new, models: try models(of: old, new, library), options: compared, fileSystem: files)
-    var page = ContentsPage(old: paths.old, new: paths.new)
+    let page = try options.html.map { try ContentsPage($0, old: paths.old, new: paths.new, limit: options.limit) }
     let text = ContentsText(paths.old, paths.new, json: json)
     var listed: UInt64 = 0
     let display = ProgressDisplay(ProgressMode.auto.resolved(json: false))
     defer { display.end() }
     let summary = try difference.run { change in
-      page.add(change)
+      try page?.add(change)
       guard listed < options.limit ?? .max else { return }
       listed += 1
       try display.above { try text.write(change) }
@@ -39,7 +39,7 @@ struct ContentsComparison {
     }
     display.end()
     try text.end(summary, listed: listed)
-    if let html = options.html { try page.write(to: html, summary) }
+    try page?.write(summary)
   }
 
   private static func isOne(_ old: String, _ new: String, in files: LocalFileSystem) throws -> Bool {

@@ -15,7 +15,9 @@ struct ContentsOptions: ParsableArguments {
   var by: String?
   @Option(
     name: .long,
-    help: ArgumentHelp("With --contents: list at most this many changes; all are counted.", valueName: "count"))
+    help: ArgumentHelp(
+      "With --contents: list at most this many changes; all are counted. Default: all; on a page \(ContentsPage.mostOfEntity) of an entity, \(ContentsPage.mostOfAll) together.",
+      valueName: "count"))
   var limit: UInt64?
   @Option(name: .long, help: .html, completion: .file(extensions: ["html"])) var html: String?
   @Option(name: .long, help: .memory, transform: ByteCount.memory) var memory = ByteCount.standardMemory

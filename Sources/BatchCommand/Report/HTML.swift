@@ -5,23 +5,28 @@ import Foundation
 enum HTML {
   /// A whole page, which needs no network. `title` is escaped; a script is the only one that runs, as the page has its hash.
   static func page(title: String, style: String, body: String, script: String = "") -> String {
+    let (head, end) = frame(title: title, style: style, script: script)
+    return head + body + end
+  }
+
+  /// What stands before and after the body of a page.
+  static func frame(title: String, style: String, script: String = "") -> (head: String, end: String) {
     var policy = "default-src 'none'; style-src 'unsafe-inline'"
     var end = ""
     if !script.isEmpty {
       policy += "; script-src 'sha256-\(Data(SHA256.hash(Array(script.utf8))).base64EncodedString())'"
       end = "<script>\(script)</script>"
     }
-    return """
+    let head = """
       <!DOCTYPE html>
       <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>
       <meta http-equiv="Content-Security-Policy" content="\(policy)">
       <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
       <style>\(style)</style></head>
       <body><main>
-      \(body)
-      </main>\(end)</body></html>
 
       """
+    return (head, "\n</main>\(end)</body></html>\n")
   }
 
   /// A section with a heading; nothing without content.
