@@ -41,10 +41,12 @@ struct VerifyCommand: StoreCommand, ModelCommand {
 
   func run() throws {
     guard against == nil || !named.isEmpty else { throw ValidationError("--against needs --models or --app") }
-    let model = try model()
-    let settled = try SettledStore(store)
-    defer { settled.close() }
-    let (report, comparison) = try evidence.reading([store]) { try verified(settled, model) }
+    let (report, comparison) = try evidence.reading([store]) {
+      let model = try model()
+      let settled = try SettledStore(store)
+      defer { settled.close() }
+      return try verified(settled, model)
+    }
     Console.print(
       json ? try JSONOutput.document(Result(report: report, comparison: comparison)) : text(report, comparison))
     guard report.violations.isEmpty, comparison?.differences.isEmpty ?? true else { throw ExitCode(ExitCodes.mismatch) }

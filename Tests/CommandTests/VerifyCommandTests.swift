@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import Codecs
 @testable import CoreDataModel
 @testable import CoreDataStore
 
@@ -230,5 +231,18 @@ import Testing
       other.code == 12 && other.output.contains("Photo 4, image: the file")
         && other.output.contains("not the source's"),
       "\(other)")
+  }
+
+  @Test("verify --hash says what was read of a store whose model is not known, too, and of a file that is no store")
+  func hashOfUnknown() throws {
+    let store = try folder.sample("Unknown.sqlite", rows: 50)
+    try folder.forgetModel(of: store)
+    let outcome = try folder.run("godwit", ["verify", store, "--hash"])
+    let hash = SHA256.hash([UInt8](try CommandFolder.bytes(store))).hexadecimal
+    #expect(outcome.code == 20 && outcome.error.contains("sha256 \(hash)  "), "\(outcome)")
+    let other = folder.file("other.sqlite")
+    try Data("no store".utf8).write(to: URL(fileURLWithPath: other))
+    let refused = try folder.run("godwit", ["verify", other, "--hash"])
+    #expect(refused.code == 30 && refused.error.contains("  8 bytes  \(other)"), "\(refused)")
   }
 }
