@@ -30,15 +30,16 @@ extension MigrationJob {
     plan.mappings = try copies(
       mappings, folder: freeFolder(job), job: job, find: MappingModelReader.documents(below:))
     (plan.steps, plan.policies, plan.notes) = (after.count, try policyVersions(after), judged.plan.notes)
-    plan.planFingerprint = PlanFingerprint.hex(try fingerprint(after, plan))
+    plan.planFingerprint = PlanFingerprint.hex(try fingerprint(after, plan, isNamed: true))
     try plan.write(to: job, fileSystem)
     try finishCorrection(of: plan, job: job, lease: lease)
     return plan
   }
 
-  private func fingerprint(_ steps: [MigrationStep], _ plan: JobPlan) throws -> [UInt8] {
+  private func fingerprint(_ steps: [MigrationStep], _ plan: JobPlan, isNamed: Bool = false) throws -> [UInt8] {
     try PlanFingerprint.of(
-      steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now)
+      steps: steps, extras: plan.extras, indexes: plan.indexBuilding, policies: policies, now: plan.now,
+      isNamed: isNamed)
   }
 
   private func refuseChangedPast(

@@ -8,8 +8,10 @@ import Streams
 
 /// What makes two plans the same: everything that the finished bytes depend on apart from the source (I8).
 package enum PlanFingerprint {
+  /// `isNamed`: with the names of mapping models, which decide about no byte. All of a run's files have them.
   static func of(
-    steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double
+    steps: [MigrationStep], extras: ExtrasOptions, indexes: IndexBuilding, policies: PolicyRegistry, now: Double,
+    isNamed: Bool = true
   ) throws -> [UInt8] {
     var writer = ByteWriter()
     // Changes whenever the engine lays out pages or keys in another way.
@@ -28,7 +30,7 @@ package enum PlanFingerprint {
         for text in try model.remembered(ModelFacts.fileTexts, make: { try texts(model) }) { writer.writeString(text) }
       }
       for mappingModel in step.mappingModels {
-        writer.writeString(mappingModel.name)
+        writer.writeString(isNamed ? mappingModel.name : "")
         for mapping in mappingModel.entityMappings {
           writer.writeString(text(mapping))
           writer.writeString(try policies.version(for: mapping) ?? "")
