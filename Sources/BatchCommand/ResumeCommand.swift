@@ -121,7 +121,7 @@ struct ResumeCommand: ListedCommand {
   }
 
   private func resume(_ store: String) throws {
-    try RunSession(store, options: operating, outlets: outlets).run { job, monitor in
+    try RunSession(store, options: operating, outlets: outlets, resumes: true).run { job, monitor in
       let memory = memory.map { MemoryBudget(total: Int(clamping: $0.bytes)) }
       let server = toPostgres.map { PostgresServer(url: $0) }
       let load = try job.resumeLoad(

@@ -8,10 +8,12 @@ final class RunSession {
   private let options: OperatingOptions
   private let outlets: OutletOptions
   private let store: String
+  private let resumes: Bool
   private let monitor = MonitorBox()
 
-  init(_ store: String, options: OperatingOptions, outlets: OutletOptions) {
-    (self.options, self.outlets) = (options, outlets)
+  /// `resumes`: earlier processes worked on the run.
+  init(_ store: String, options: OperatingOptions, outlets: OutletOptions, resumes: Bool = false) {
+    (self.options, self.outlets, self.resumes) = (options, outlets, resumes)
     self.store = URL(fileURLWithPath: store).path
   }
 
@@ -65,7 +67,8 @@ final class RunSession {
     display.end()
     let (seconds, waited) = ((ContinuousClock.now - started) / .seconds(1), monitor.waited)
     var summary = RunSummary(
-      report, seconds: max(0, seconds - waited), waited: waited, checkpoints: monitor.value?.progress.checkpoints ?? 0)
+      report, seconds: max(0, seconds - waited), waited: waited, checkpoints: monitor.value?.progress.checkpoints ?? 0,
+      isResumed: resumes)
     if options.brief { summary.shorten() }
     if options.json { Console.print(try summary.json()) } else if !options.quiet { Console.print(summary.text) }
     return report

@@ -23,10 +23,15 @@ struct RunSummary: Codable {
   var notes: [String]
   var accounts: [StepAccount]
   var externalData: ExternalDataReport?
+  /// Whether earlier processes worked on the run: rows, times and checkpoints are those of this one alone.
+  var resumed: Bool?
   var rejects: RejectReport?
   var replay: String?
 
-  init(_ report: MigrationJob.Report, seconds: Double, waited: Double = 0, checkpoints: UInt64) {
+  init(
+    _ report: MigrationJob.Report, seconds: Double, waited: Double = 0, checkpoints: UInt64, isResumed: Bool = false
+  ) {
+    resumed = isResumed ? true : nil
     destination = report.destination
     (backup, restored) = (report.backup, report.restored)
     removedBackups = report.removedBackups.isEmpty ? nil : report.removedBackups
@@ -69,16 +74,17 @@ struct RunSummary: Codable {
     if let backup { lines.append("backup: \(backup)") }
     lines += (removedBackups ?? []).map { "removed backup over the limit: \($0)" }
     lines.append(
-      "\(rowsRead.counted("row")) read in \(seconds) s\(waiting), \(rowsPerSecond.counted("row"))/s, "
+      "\(rowsRead.counted("row")) read\(resumed == true ? " by this process" : "") in \(seconds) s\(waiting), \(rowsPerSecond.counted("row"))/s, "
         + "\(checkpoints.counted("checkpoint")), peak memory \(Console.size(UInt64(peakMemory)))")
     lines += accounts.flatMap { [$0.summary] + $0.versions.compactMap(\.balance) }
     if let externalData, externalData.references > 0 { lines.append("files outside the store: \(externalData.text)") }
     if let rejects {
       lines.append("rejects: \(Console.count(rejects.count)), in \(rejects.path)")
-      // A new run takes all objects, those that were rejected with them.
-      if let replay { lines.append("after a fix, migrate all objects again: \(replay)") }
     }
     for table in rows.keys.sorted() { lines.append("  \(table): \(Console.count(rows[table] ?? 0))") }
-    return (lines + notes.map { "note: \($0)" }).joined(separator: "\n")
+    lines += notes.map { "note: \($0)" }
+    // A new run takes all objects, those that were rejected with them.
+    if let replay { lines.append("after a fix, migrate all objects again: \(replay)") }
+    return lines.joined(separator: "\n")
   }
 }

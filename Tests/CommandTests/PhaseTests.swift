@@ -111,7 +111,7 @@ struct PhaseTests {
     usleep(1_500_000)
     #expect(try folder.run("godwit", ["ctl", "resume", store]).code == 0)
     let done = try process.wait()
-    let times = #/ read in ([0-9.]+) s beside ([0-9.]+) s of waiting, /#
+    let times = #/ read by this process in ([0-9.]+) s beside ([0-9.]+) s of waiting, /#
     let summary = try #require(done.output.firstMatch(of: times), "\(done)")
     let (worked, waited) = (try #require(Double(summary.1)), try #require(Double(summary.2)))
     #expect(done.code == 0 && waited >= 3, "\(done)")
@@ -184,6 +184,24 @@ struct PhaseTests {
     #expect(try folder.run("godwit", ["verify", store] + models).code == 0)
     let report = try value("path", ["report", store])?.elements ?? []
     #expect(report.count == 2)
+  }
+
+  @Test("resume --mappings goes on past finished steps with the same mapping files under other names")
+  func renamed() throws {
+    try killInStep2(mappings: try mappings("first", 2, "", ""))
+    let other = try mappings("other", 1, "\n", "\n# a comment\n")
+    for (old, new) in [("Library1_to_Library2", "One"), ("Library2_to_Library3", "Another")] {
+      try FileManager.default.moveItem(atPath: "\(other)/\(old).yaml", toPath: "\(other)/\(new).yaml")
+    }
+    let log = folder.newPath("log")
+    let done = try folder.run("godwit", ["resume", store, "--mappings", other, "--log-file", log])
+    #expect(done.code == 0 && done.output.contains(" by this process in "), "\(done)")
+    #expect(try String(contentsOfFile: log, encoding: .utf8).contains("resumed in step 2"))
+    #expect(try folder.run("godwit", ["verify", store, "--models", ExampleFolder.models]).code == 0)
+    // The summary is of the last process, the report of all.
+    let report = try folder.run("godwit", ["report", store]).output
+    #expect(report.contains(#/rows read +[0-9,]+ by all processes/#), "\(report)")
+    #expect(report.contains(#/checkpoints +[0-9,]+ by all processes/#), "\(report)")
   }
 
   @Test(

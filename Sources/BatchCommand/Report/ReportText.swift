@@ -28,13 +28,15 @@ struct ReportText {
     if let rejects = report.rejects {
       add(
         "rejects: \(Console.count(rejects.count)), in \(ReportWords.plain(rejects.path))",
-        (rejects.groups.map { $0.map(words.rejects) } ?? rejects.first.prefix(10).map(Self.line))
-          + (rejects.replay.map { ["after a fix, migrate all objects again: \(ReportWords.plain($0))"] } ?? []))
+        rejects.groups.map { $0.map(words.rejects) } ?? rejects.first.prefix(10).map(Self.line))
     }
     add("verification", words.proof + (report.proof?.warnings.map { "  " + ReportWords.plain($0) } ?? []))
     add("settings", report.settings.map { ReportWords.plain("\($0.name): \($0.value)") })
     add("notes", report.notes.map(ReportWords.plain))
     add("problems", report.problems.map(ReportWords.plain))
+    if let replay = report.rejects?.replay {
+      lines.append("after a fix, migrate all objects again: \(ReportWords.plain(replay))")
+    }
   }
 
   private mutating func add(_ title: String, _ texts: [String]) {

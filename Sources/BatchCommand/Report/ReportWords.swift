@@ -101,9 +101,12 @@ struct ReportWords {
       add("run time", "\(duration(report.seconds))\(report.processes > 1 ? " in \(report.processes) processes" : "")")
     }
     add("waited", report.waitedSeconds.map { "\(duration($0)), which the run time does not count" })
-    if report.rowsRead > 0 { add("rows read", "\(Console.count(report.rowsRead))\(rate.map { ", \($0)" } ?? "")") }
+    let all = report.processes > 1 ? " by all processes" : ""
+    if report.rowsRead > 0 {
+      add("rows read", "\(Console.count(report.rowsRead))\(all)\(rate.map { ", \($0)" } ?? "")")
+    }
     add("size", bytes)
-    add("checkpoints", Console.count(report.checkpoints))
+    add("checkpoints", "\(Console.count(report.checkpoints))\(all)")
     if report.peakMemory > 0 {
       add(
         "memory",
