@@ -76,7 +76,7 @@ struct StandingTests {
     for words in [["status", "--check"], ["report"]] {
       let outcome = try folder.run("book-migration", words + ["--manifest", list, "--json"])
       #expect(outcome.code == code, "\(words): \(outcome)")
-      #expect(try ListDocument(outcome).states == ["unusable"], "\(outcome)")
+      #expect(try ListDocument(outcome).states == [code == 22 ? "unusable" : "refused"], "\(outcome)")
     }
   }
 
@@ -101,6 +101,27 @@ struct StandingTests {
     let advised = try #require(checked.output.firstMatch(of: #/Begin anew with `([^`]+)`/#))
     #expect(advised.1.hasPrefix("book-migration migrate \(store) "), "\(checked)")
     let pasted = try folder.paste(String(advised.1))
+    #expect(pasted.code == 0 && pasted.output.contains("verified"), "\(pasted)")
+  }
+
+  @Test("A run whose output's name is taken is unusable until that is moved away, and then its command finishes it")
+  func takenOutput() throws {
+    let output = folder.file("Output.sqlite")
+    let words = ["migrate", store, "--output", output, "--checkpoint-every", "20kB"] + CommandFolder.slowly
+    let process = try CommandProcess("book-migration", words + CommandFolder.models, in: folder)
+    let job = try JobDirectory(destination: output)
+    while process.isRunning, CommandFolder.checkpoints(job.path).count < 2 { usleep(2000) }
+    process.send(SIGKILL)
+    _ = try process.wait()
+    try Data("another".utf8).write(to: URL(fileURLWithPath: output))
+    let checked = try folder.run("godwit", ["status", "--check", output])
+    #expect(
+      checked.code == 20 && checked.output.contains("problem: something has come to the output's name"), "\(checked)")
+    #expect(try folder.run("book-migration", ["resume", output]).code == 20)
+    #expect(try folder.run("godwit", ["status", "--check", output]).code == 20)
+    try FileManager.default.removeItem(atPath: output)
+    let advice = try #require(checked.output.firstMatch(of: #/Move it away, then go on with `([^`]+)`/#))
+    let pasted = try folder.paste(String(advice.1))
     #expect(pasted.code == 0 && pasted.output.contains("verified"), "\(pasted)")
   }
 

@@ -74,6 +74,9 @@ extension MigrationJob {
     switch life.answer(to: .resume) {
     case .refuse(let way): refusal(life, way: way, job: job, resumes: true)
     case .cutOverAgain where try !canCutOverAgain(job): refusal(life, way: .restart, job: job, resumes: true)
+    case .goOn:
+      try CutOver(fileSystem: fileSystem, job: job).takenOutput(
+        JobPlan.read(job, fileSystem), resume: command(["resume", job.destination], on: job))
     default: nil
     }
   }

@@ -108,7 +108,6 @@ extension MigrationJob {
     case .cutOver, .renamed: status.state = .cutOver
     case .done: status.state = .finished
     }
-    if status.state != .failed { status.resumeRefusal = try resumeRefusal(life, job)?.exitCode }
     if life.phase == .done || life.phase == .renamed {
       let cutOver = CutOver(fileSystem: fileSystem, job: job)
       let result = try cutOver.result(cutOver.journal())
@@ -117,9 +116,14 @@ extension MigrationJob {
         status.problems.append(error.message)
       }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
+    } else if status.state != .failed, let refusal = try resumeRefusal(life, job) {
+      status.resumeRefusal = refusal.exitCode
+      // Why it cannot be read is said where it is read.
+      if life.phase != .unreadable { status.problems.append(refusal.message) }
+      status.advice = refusal.hint
     } else if case .refuse(let way) = life.answer(to: .migrate) {
       let refusal = refusal(life, way: way, job: job)
-      if life.phase == .failed || life.store != .asItWas { status.problems.append(refusal.message) }
+      if status.state == .failed { status.problems.append(refusal.message) }
       status.advice = refusal.hint
     }
   }

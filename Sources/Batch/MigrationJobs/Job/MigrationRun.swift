@@ -71,7 +71,8 @@ struct MigrationRun {
     if seen == nil { try checkSource(source) }
     let steps = try steps(source)
     recorder.describe(steps, source, fingerprint: plan.sourceFingerprint)
-    if !plan.isInPlace { try refuseTakenDestination() }
+    // Something may have come to the output's name since the run began: hours later would be late to say so.
+    if let taken = try CutOver(fileSystem: fileSystem, job: job).takenOutput(plan) { throw taken }
     let (result, verified) = try noting {
       let result = try runSteps(steps, source: source, log: log)
       try takeExternalData(result)
@@ -114,13 +115,6 @@ struct MigrationRun {
       steps: plan.steps, isVerified: plan.verification != .none,
       rejects: plan.rejects.map { _ in FilePaths.name(of: finalRejectPath) }, arguments: plan.arguments,
       source: plan.isInPlace ? nil : plan.source, keepsBackups: plan.keepsBackups)
-  }
-
-  /// Something may have come to the output's name since the run began: hours later would be late to say so.
-  private func refuseTakenDestination() throws {
-    guard try fileSystem.statusOfName(plan.destination) != nil else { return }
-    throw CutOver(fileSystem: fileSystem, job: job).goOnOrGiveUp(
-      "something has come to the output's name since the run began", "Move it away", path: plan.destination)
   }
 
   /// The steps, as they were planned just now or are planned again.

@@ -168,12 +168,20 @@ public struct CutOver: Sendable {
   }
 
   /// A refusal that somebody can clear away before the run goes on.
-  func goOnOrGiveUp(_ why: String, _ first: String, path: String) -> BatchError {
-    let resume = ProgramName.command("resume", job.destination)
+  func goOnOrGiveUp(_ why: String, _ first: String, path: String, resume: AdvisedCommand? = nil) -> BatchError {
+    let resume = resume ?? ProgramName.command("resume", job.destination)
     let giveUp = ProgramName.command("clean", "--all", job.destination)
     return BatchError(
       .refused, why, hint: "\(first), then go on with \(resume), or give the run up with \(giveUp)",
       next: [resume.line, giveUp.line],
       path: path)
+  }
+
+  /// The refusal of a run to another path than its source's, as long as something is there; nil if nothing is.
+  func takenOutput(_ plan: JobPlan, resume: AdvisedCommand? = nil) throws -> BatchError? {
+    guard try !plan.isInPlace && fileSystem.statusOfName(plan.destination) != nil else { return nil }
+    return goOnOrGiveUp(
+      "something has come to the output's name since the run began", "Move it away", path: plan.destination,
+      resume: resume)
   }
 }
