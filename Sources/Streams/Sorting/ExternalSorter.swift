@@ -1,3 +1,4 @@
+import CPrefetch
 import Glibc
 
 /// Sorts byte strings in plain order within a bound of memory: what does not fit goes to a file as sorted runs.
@@ -104,7 +105,7 @@ public final class ExternalSorter: SortMember {
     self.file = file
     let writer = KeyRunWriter(file: file)
     sort()
-    for index in 0..<count { try writer.append(key(entries[index])) }
+    try forEachKey(writer.append)
     add(try writer.finish(), from: key(entries[0]), to: key(entries[count - 1]))
     giveBack()
   }
@@ -123,6 +124,16 @@ public final class ExternalSorter: SortMember {
     last = Array(end)
   }
 
+  /// Calls `body` with the keys in order.
+  @inline(__always)
+  private func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    for index in 0..<count {
+      let next = index + KeySort.ahead
+      if next < count { godwit_prefetch(keys + entries[next].offset) }
+      try body(key(entries[index]))
+    }
+  }
+
   private func giveBack() {
     space?.keys.giveBack(used)
     space?.entries.giveBack(space?.entries.byteCount ?? 0)
@@ -136,8 +147,7 @@ public final class ExternalSorter: SortMember {
     defer { forget() }
     if runs.isEmpty {
       sort()
-      for index in 0..<count { try body(key(entries[index])) }
-      return
+      return try forEachKey(body)
     }
     try spill()
     guard let file else { return }

@@ -1,3 +1,4 @@
+import CPrefetch
 import Glibc
 
 /// A key in memory: eight of its bytes as a number, and where it is.
@@ -20,6 +21,8 @@ struct KeySort {
   private static let few = 24
   /// Groups within groups; from there on keys are compared.
   private static let deepest = 64
+  /// Keys lie anywhere: the processor is told so many entries early which ones are next.
+  static let ahead = 12
   /// Bits that are sorted by digits at a time: three digits of eleven.
   private static let bits = 33
 
@@ -61,6 +64,7 @@ struct KeySort {
   private func loadPrefixes(_ entries: UnsafeMutableBufferPointer<KeyEntry>, from start: Int) -> UInt64? {
     var (differing, longest) = (UInt64(0), 0)
     for index in entries.indices {
+      if index + Self.ahead < entries.count { godwit_prefetch(keys + entries[index + Self.ahead].offset + start) }
       entries[index].prefix = keyPrefix(key(entries[index]), from: start)
       differing |= entries[index].prefix ^ entries[0].prefix
       longest = max(longest, entries[index].length)
