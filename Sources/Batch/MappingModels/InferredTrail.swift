@@ -74,12 +74,12 @@ package struct InferredTrail {
     if attributes == old, mapping.attributeMappings.allSatisfy({ $0.valueExpression == nil }) {
       return before.attributes
     }
-    let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
-    let copied = CopiedAttributes(mapping, of: old)
-    var found: [String: MappingComposition.AttributeOrigin] = [:]
+    lazy var mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
+    var copied = CopiedAttributes(mapping, of: old)
+    var (kept, found): ([String], [String: MappingComposition.AttributeOrigin]) = ([], [:])
     for attribute in attributes where !attribute.isTransient {
-      if copied.keep(attribute), let origin = before.attributes[attribute.name] {
-        found[attribute.name] = origin
+      if copied.keep(attribute), before.attributes[attribute.name] != nil {
+        kept.append(attribute.name)
         continue
       }
       for leaf in attribute.leaves {
@@ -90,7 +90,7 @@ package struct InferredTrail {
           before: before, from: from)
       }
     }
-    return found
+    return before.attributes.keeping(kept, and: found)
   }
 
   /// Where an element comes from, by its path in the attribute that it is taken from; nil for a new one.

@@ -35,25 +35,48 @@ package struct KeptEntities {
 }
 
 /// Attributes of an entity that a mapping copies, one by one.
-struct CopiedAttributes {
+package struct CopiedAttributes {
   private let old: [AttributeDescription]
-  private let places: [String: Int]
-  /// Whether a mapping's first property of a name is a copy.
-  private let copied: [String: Bool]
+  private let mappings: [PropertyMapping]
+  /// Behind what was found last: most keep their order.
+  private var (place, mapped) = (0, 0)
 
   /// `old` are the source entity's, own and inherited.
-  init(_ mapping: EntityMapping, of old: [AttributeDescription]) {
-    self.old = old
-    places = Dictionary(old.indices.map { (old[$0].name, $0) }) { first, _ in first }
-    copied = Dictionary(mapping.attributeMappings.map { ($0.name, $0.isPlainCopy) }) { first, _ in first }
+  package init(_ mapping: EntityMapping, of old: [AttributeDescription]) {
+    (self.old, mappings) = (old, mapping.attributeMappings)
   }
 
   /// Whether an attribute is copied from one that is the same in every respect, and has one column.
-  func keep(_ attribute: AttributeDescription) -> Bool {
-    guard attribute.type != .composite, copied[attribute.name] == true, let place = places[attribute.name] else {
-      return false
+  package mutating func keep(_ attribute: AttributeDescription) -> Bool {
+    guard attribute.type != .composite,
+      let mapping = Self.find(in: mappings, from: &mapped, { $0.name == attribute.name }), mapping.isPlainCopy,
+      let same = Self.find(in: old, from: &place, { $0.name == attribute.name })
+    else { return false }
+    return same == attribute
+  }
+
+  /// The element that is meant. No two have one name.
+  private static func find<Element>(
+    in elements: [Element], from place: inout Int, _ isMeant: (Element) -> Bool
+  ) -> Element? {
+    if elements.indices.contains(place), isMeant(elements[place]) {
+      place += 1
+      return elements[place - 1]
     }
-    return old[place] == attribute
+    guard let found = elements.firstIndex(where: isMeant) else { return nil }
+    place = found + 1
+    return elements[found]
+  }
+}
+
+extension Dictionary where Key == String {
+  /// What these names have, and others. A copy that is changed is made sooner than a new dictionary is filled.
+  func keeping(_ names: [String], and others: Self) -> Self {
+    // A name may be declared by an entity and by its parent.
+    let kept = Set(names)
+    let isComplete = kept.count + others.keys.count { self[$0] != nil && !kept.contains($0) } == count
+    let found = isComplete ? self : filter { kept.contains($0.key) }
+    return others.isEmpty ? found : found.merging(others) { $1 }
   }
 }
 

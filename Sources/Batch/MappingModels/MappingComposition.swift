@@ -143,14 +143,14 @@ package struct MappingComposition {
 
   private func attributes(_ mapping: EntityMapping, origin: Origin, step: ComposedStep) throws -> Origins {
     if let unchanged = step.unchanged(mapping, origin) { return unchanged }
-    let mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
-    let old = step.source.model.leaves(of: source)
-    let copied = CopiedAttributes(mapping, of: step.source.model.attributes(of: source))
-    var found: Origins = [:]
+    lazy var mapped = Dictionary(mapping.attributeMappings.map { ($0.name, $0) }) { first, _ in first }
+    lazy var old = step.source.model.leaves(of: source)
+    var copied = CopiedAttributes(mapping, of: step.source.model.attributes(of: source))
+    var (kept, found): ([String], Origins) = ([], [:])
     for attribute in step.destination.model.attributes(of: destination) where !attribute.isTransient {
-      if copied.keep(attribute), let kept = origin.attributes[attribute.name] {
-        found[attribute.name] = kept
+      if copied.keep(attribute), origin.attributes[attribute.name] != nil {
+        kept.append(attribute.name)
         continue
       }
       for leaf in attribute.leaves {
@@ -170,7 +170,7 @@ package struct MappingComposition {
           ?? .constant(try step.constant(property, leaf.attribute))
       }
     }
-    return found
+    return origin.attributes.keeping(kept, and: found)
   }
 
   /// An expression of the step at hand as one of the first version's objects.
@@ -189,10 +189,10 @@ package struct MappingComposition {
   ) throws -> [String: RelationshipTrail] {
     if step.keepsLinks(mapping) { return origin.relationships }
     let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
-    var found: [String: RelationshipTrail] = [:]
+    var (kept, found): ([String], [String: RelationshipTrail]) = ([], [:])
     for property in mapping.relationshipMappings {
       if step.keepsLinks(property, mapping) {
-        found[property.name] = origin.relationships[property.name]
+        if origin.relationships[property.name] != nil { kept.append(property.name) }
         continue
       }
       guard let name = try step.relationship(property, source), let trail = origin.relationships[name] else { continue }
@@ -200,7 +200,7 @@ package struct MappingComposition {
       found[property.name] = try trail.continued(
         name, of: source, in: step.source, as: property.name, of: destination, in: step.destination)
     }
-    return found
+    return origin.relationships.keeping(kept, and: found)
   }
 
   /// The mappings from the first version to the latest.

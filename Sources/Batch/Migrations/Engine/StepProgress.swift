@@ -18,11 +18,15 @@ struct StepIndexes {
 struct StepProgress {
   private let job: StepJob
   private var plan: StepPlan { job.plan }
-  private let indexes: [StoreIndex]
-  private let rtrees: [RTreeLayout]
+  /// The indexes, then the R-trees: of which table, and what an entry of it costs.
+  private let built: [(name: String, table: Int?, cost: Double)]
 
   init(_ job: StepJob, _ indexes: StepIndexes) {
-    (self.job, self.indexes, rtrees) = (job, indexes.indexes, indexes.rtrees)
+    self.job = job
+    let tables = Dictionary(zip(job.plan.tableNames, job.plan.tableNames.indices), uniquingKeysWith: { $1 })
+    built =
+      indexes.indexes.map { ($0.name, tables[$0.table], WorkCost.indexEntry) }
+      + indexes.rtrees.map { ($0.name, tables[$0.table], WorkCost.treeEntry) }
   }
 
   /// A unit begins.
@@ -50,7 +54,7 @@ struct StepProgress {
     let step = job.number
     job.monitor.note { progress in
       progress.estimate.foresee(.rows(step: step), work: work.total)
-      foreseeIndexes(&progress.estimate, rows: work.tableRows)
+      foreseeIndexes(&progress.estimate, rows: plan.tableNames.map { work.tableRows[$0] ?? 0 })
       if state.phase == .units {
         progress.advance(.rows(step: step), to: work.fraction(unit: state.unit, pages: 0))
       } else {
@@ -69,7 +73,7 @@ struct StepProgress {
 
   /// The tables are complete: how many entries the indexes get is known.
   func noteIndexWork(in state: StepState) {
-    let rows = rows(in: state)
+    let rows = state.tableRows.map { Double($0) }
     job.monitor.note { progress in
       foreseeIndexes(&progress.estimate, rows: rows)
       advanceToIndexes(&progress, in: state)
@@ -83,25 +87,22 @@ struct StepProgress {
     progress.advance(.indexes, to: state.phase == .indexes ? fraction(written: state.unit, in: state) : 1)
   }
 
-  /// Rows of the tables, by name.
-  private func rows(in state: StepState) -> [String: Double] {
-    Dictionary(zip(plan.tableNames, state.tableRows.map { Double($0) }), uniquingKeysWith: { $1 })
-  }
-
   /// The part of the work that so many of the indexes and R-trees were: those of small tables are soon written.
   private func fraction(written: Int, in state: StepState) -> Double {
-    let costs = costs(rows(in: state))
+    let costs = costs(state.tableRows.map { Double($0) })
     let total = costs.reduce(0, +)
     return total > 0 ? costs.prefix(written).reduce(0, +) / total : 1
   }
 
-  /// The work of each index, then of each R-tree.
-  private func costs(_ rows: [String: Double]) -> [Double] {
-    indexes.map { (rows[$0.table] ?? 0) * WorkCost.indexEntry }
-      + rtrees.map { (rows[$0.table] ?? 0) * WorkCost.treeEntry }
+  /// The work of each index, then of each R-tree. `rows` are those of each table.
+  private func costs(_ rows: [Double]) -> [Double] {
+    built.map { index in
+      guard let table = index.table, table < rows.count else { return 0 }
+      return rows[table] * index.cost
+    }
   }
 
-  private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [String: Double]) {
+  private func foreseeIndexes(_ estimate: inout ProgressEstimate, rows: [Double]) {
     guard job.hasIndexes else { return }
     estimate.foresee(.indexes, work: costs(rows).reduce(0, +))
   }
@@ -117,8 +118,7 @@ struct StepProgress {
 
   /// So many of the indexes and R-trees are written.
   func show(written: Int, in state: StepState) {
-    let names = indexes.map(\.name) + rtrees.map(\.name)
-    show(written < names.count ? "index \(names[written])" : "")
+    show(written < built.count ? "index \(built[written].name)" : "")
     guard job.hasIndexes else { return }
     let done = fraction(written: written, in: state)
     job.monitor.update { $0.advance(.indexes, to: done) }

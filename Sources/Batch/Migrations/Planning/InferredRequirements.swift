@@ -73,8 +73,12 @@ struct InferredRequirements {
     guard let source = mapping.sourceEntity, let destination = mapping.destinationEntity,
       let origin = composition.origins[source]
     else { return }
-    for property in kept.keepsAttributes(mapping) ? [] : mapping.attributeMappings {
-      guard let target = step.destination.attribute(property.name, of: destination) else { continue }
+    let keepsAttributes = kept.keepsAttributes(mapping)
+    var copied = CopiedAttributes(mapping, of: keepsAttributes ? [] : step.source.attributes(of: source))
+    for property in keepsAttributes ? [] : mapping.attributeMappings {
+      guard let target = step.destination.attribute(property.name, of: destination), !copied.keep(target) else {
+        continue
+      }
       guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
       let name = property.copiedAttribute ?? property.name
       if case .constant(let value) = property.valueExpression, value != .null { continue }

@@ -120,7 +120,6 @@ public struct MigrationPlanner: Sendable {
       do {
         var plan = try planner.planned(reader, target: target, countsRows: countsRows, checksValues: checksValues)
         plan.now = now
-        plan.notes += RenamingNotes.list(plan.path, in: planner.library)
         plan.notes = (unknown.map { [$0 + "; the store's own model takes its place"] } ?? []) + plan.notes
         plan.notes += [StoreModel.doubt(reader, in: library)].compactMap { fromTables ? nil : $0 }
         if library.hasEvaluatedDefaults {
@@ -165,7 +164,7 @@ public struct MigrationPlanner: Sendable {
     let bytes = UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize)
     let notes =
       try assumption + chosen.notes + values + prepared.notes
-      + PartSelection.notes(steps, splits, policies: policies)
+      + PartSelection.notes(steps, splits, policies: policies) + prepared.renamings
     return MigrationPlan(
       source: reader.path, sourceVersion: source, targetVersion: destination, successors: successors, steps: steps,
       splits: splits, rows: accounts.rows, accounts: accounts.accounts, bytes: bytes,

@@ -53,7 +53,7 @@ extension MigrationPlanner {
   ) throws -> PreparedPath {
     func make() throws -> PreparedPath {
       try PreparedPath(
-        steps, source: binding, schema: reader.schema, checksValues: checksValues, fuses: fuses,
+        steps, in: library, source: binding, schema: reader.schema, checksValues: checksValues, fuses: fuses,
         isStaged: order.stages != nil)
     }
     guard let key else { return try make() }

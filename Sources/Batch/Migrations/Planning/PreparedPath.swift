@@ -24,6 +24,8 @@ struct PreparedPath: Sendable {
   let constraints: NewConstraints?
   /// What a person should know.
   let notes: [String]
+  /// Of renaming identifiers that find nothing.
+  let renamings: [String]
   /// Nil if policies have a say.
   let splits: [MappingSplit]?
 
@@ -34,13 +36,15 @@ struct PreparedPath: Sendable {
 
   /// Prepares the steps for a store. Throws `badModel`.
   init(
-    _ steps: [MigrationStep], source: StoreBinding, schema: StoreSchema, checksValues: Bool, fuses: Bool, isStaged: Bool
+    _ steps: [MigrationStep], in library: ModelLibrary, source: StoreBinding, schema: StoreSchema, checksValues: Bool,
+    fuses: Bool, isStaged: Bool
   ) throws {
     let composed = try ComposedPath(steps, source: source.layout)
     requirements = checksValues ? InferredRequirements(steps, composed: composed) : nil
     fusion =
       fuses ? try PathFusion(steps, composed: composed, source: source, schema: schema, isStaged: isStaged) : nil
     self.steps = fusion?.steps ?? steps
+    renamings = RenamingNotes.list(steps, in: library)
     let written = Set(self.steps.map(\.destination.name))
     constraints = checksValues ? NewConstraints(steps, composed: composed, written: written) : nil
     notes = InferredRequirements.newRelationships(steps) + (fusion?.notes ?? [])
