@@ -13,10 +13,7 @@ struct RejectArguments: ParsableArguments {
 
   var limit: RejectLimit? { maxRejects.map { RejectLimit($0.most, withValues: rejectValues) } }
 
-  var arguments: [String] {
-    guard let maxRejects else { return [] }
-    return ["--max-rejects", maxRejects.text] + (rejectValues ? ["--reject-values"] : [])
-  }
+  var arguments: [String] { limit?.arguments ?? [] }
 
   func validate() throws {
     if rejectValues, maxRejects == nil { throw ValidationError("--reject-values needs --max-rejects") }

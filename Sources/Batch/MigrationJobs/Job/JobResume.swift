@@ -117,8 +117,10 @@ extension MigrationJob {
     guard let rejects else { return plan }
     var rows: UInt64 = 0
     if case .percent = rejects.most { rows = try sourceRows(plan, job.current(fileSystem)) }
-    plan.rejects = RejectPlan(
-      limit: rejects.count(rows: rows), withValues: rejects.withValues || plan.rejects?.withValues == true)
+    let limit = RejectLimit(rejects.most, withValues: rejects.withValues || plan.rejects?.withValues == true)
+    plan.rejects = RejectPlan(limit: limit.count(rows: rows), withValues: limit.withValues)
+    // A run that is started over has it, too.
+    plan.arguments = plan.arguments.map { ReplayCommand.arguments($0, with: limit) }
     return plan
   }
 
@@ -165,7 +167,7 @@ extension MigrationJob {
     kept.add(consent)
     // Kept for the next resume, too: without a limit what was rejected until then would be told by nobody. The memory
     // is for this one alone.
-    (kept.rejects, kept.heldBy) = (plan.rejects, plan.heldBy)
+    (kept.rejects, kept.heldBy, kept.arguments) = (plan.rejects, plan.heldBy, plan.arguments)
     if kept != before { try kept.write(to: job, fileSystem) }
     var run = MigrationRun(
       job: job, lease: lease, plan: plan, fileSystem: fileSystem, policies: policies,

@@ -1,3 +1,4 @@
+import Migrations
 import RunSupport
 
 /// Commands that ask once more for what a run was asked for. The options come from a run's files: those that name
@@ -46,6 +47,11 @@ package enum ReplayCommand {
     words(without(["--mappings"], arguments), source: source, output: output, restarts: false).map {
       $0 + ["--mappings"] + mappings
     }
+  }
+
+  /// The arguments with another limit of rejects.
+  static func arguments(_ arguments: [String], with limit: RejectLimit) -> [String] {
+    without(["--max-rejects", "--reject-values"], arguments) + limit.arguments
   }
 
   private static func hasOnly(_ allowed: Set<String>, _ arguments: [String]) -> Bool {

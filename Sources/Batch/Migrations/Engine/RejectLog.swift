@@ -21,6 +21,16 @@ public struct RejectLimit: Sendable, Equatable {
   /// Makes a limit.
   public init(_ most: Most, withValues: Bool = false) { (self.most, self.withValues) = (most, withValues) }
 
+  /// The options that ask for it.
+  package var arguments: [String] {
+    let text =
+      switch most {
+      case .count(let count): "\(count)"
+      case .percent(let percent): "\(percent)%".replacing(/\.0%$/, with: "%")
+      }
+    return ["--max-rejects", text] + (withValues ? ["--reject-values"] : [])
+  }
+
   /// The number for a source with so many rows.
   package func count(rows: UInt64) -> UInt64 {
     switch most {
