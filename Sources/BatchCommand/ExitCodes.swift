@@ -46,7 +46,7 @@ enum ExitCodes {
     case mismatch: "verification mismatch"
     case refused: "refused"
     case leaseHeld: "busy with another process"
-    case 22: "checkpoint unusable"
+    case 22: "unusable"
     case 30: "damaged or no Core Data store"
     case 64: "no such file"
     case stopped: "stopped"

@@ -104,7 +104,7 @@ struct StandingDocument: Encodable {
     case .running: return ExitCodes.leaseHeld
     case .resumable: return ExitCodes.stopped
     case .unusable: return status.resumeRefusal ?? ExitCodes.refused
-    case .failed: return 1
+    case .failed: return status.failureCode ?? 1
     case .none:
       guard try LocalFileSystem().status(store) == nil else { return ExitCodes.nothingToDo }
       throw NearName.noSuchFile(store, "store")

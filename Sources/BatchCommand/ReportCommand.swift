@@ -54,8 +54,9 @@ extension ReportCommand {
         ? ListState(ListState.noneIsKnown, .nothing) : ListState(failed: outcome)
     }
     let words = ReportWords.name(outcome)
-    if let code = report["resumeRefusal"]?.count {
-      return ListState("unusable", .failed, detail: report["problems"]?.elements.first?.text, code: Int32(code))
+    if let code = report["resumeRefusal"]?.count.map({ Int32(clamping: $0) }) {
+      return ListState(
+        ExitCodes.name(code), .failed, detail: report["problems"]?.elements.first?.text, code: code)
     }
     let present = report["present"]?.text.flatMap { StorePresence(rawValue: $0) }
     if outcome != .rolledBack, present?.isGone == true {
@@ -71,7 +72,9 @@ extension ReportCommand {
       return ListState(words, .running, detail: part, code: ExitCodes.leaseHeld)
     case .stopped, .interrupted, .cutOver: return .interrupted(after: outcome)
     case .failed where report["resumable"] == .bool(true): return .interrupted(after: outcome)
-    case .failed: return ListState(words, .failed, detail: report["reason"]?.text, code: 1)
+    case .failed:
+      let code = Int32(clamping: report["failureCode"]?.count ?? 1)
+      return ListState(ExitCodes.name(code), .failed, detail: report["reason"]?.text, code: code)
     }
   }
 

@@ -7,7 +7,8 @@ struct StatusCommand: ListedCommand {
     commandName: "status", abstract: "Shows the state and the progress of a migration or an import. Never writes.",
     discussion: """
       Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
-      resumable, 1 failed, 22 or 20 not resumable (as resume ends with), 3 no migration is known, 64 no such file.
+      resumable, 22 or 20 not resumable (as resume ends with), 1 failed (or 11, 12, 20, 30, as it failed), 3 no migration is known, \
+      64 no such file.
       """)
 
   @Argument(help: .run, completion: .store) var store: String?
@@ -34,9 +35,9 @@ struct StatusCommand: ListedCommand {
     case .resumable:
       let ended = outcome.document?["ended"]?.text ?? ReportWords.name(.cutOver)
       return ListState(ListState.interrupted, .waiting, detail: ended)
-    case .unusable:
-      return ListState("unusable", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
-    case .failed: return ListState("failed", .failed, detail: outcome.document?["problems"]?.elements.first?.text)
+    case .unusable, .failed:
+      let problem = outcome.document?["problems"]?.elements.first?.text
+      return ListState(ExitCodes.name(outcome.code), .failed, detail: problem)
     case .done: return ListState("done", .done)
     case .rejects: return ListState("done, with rejects", .done)
     case .none:

@@ -52,7 +52,7 @@ extension MigrationJob {
     // Whoever has begun it since says the rest.
     guard life.phase != .live else { return status }
     if life.phase != .interrupted { status.problems.append(life.what) }
-    if case .failed = life.phase { status.state = .failed }
+    if case .failed = life.phase { (status.state, status.failureCode) = (.failed, folder.failure()?.exitCode) }
     if life.phase == .changed { status.resumeRefusal = BatchError.Code.badCheckpoint.exitCode }
     status.advice = life.wayOut.text
     return status

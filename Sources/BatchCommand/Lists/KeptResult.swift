@@ -66,20 +66,24 @@ extension KeptResult {
     case _ where tone == .done: return false
     case .done:
       let started = (try? job.report(target))?.started.flatMap { try? Date($0, strategy: .iso8601) }
-      return started.map { $0 <= date } ?? true
+      // What had not begun has run since, even if it began in the same second.
+      return started.map { state == ListState.notBegun ? $0 < date : $0 <= date } ?? true
     // A run that waits, or that has failed, says itself how it stands, and a missing store is missing.
-    case .failed: return exitCode == shown.exitCode
+    case .failed: return exitCode == shown.exitCode && secondsSinceSign.map(isSince) != false
     case .running, .waiting: return false
     }
   }
 
   /// Whether it says why a run that has no process is not done: that one has not worked since. Who was busy with it then
   /// is no reason any longer.
-  var explainsRun: Bool {
-    guard error != nil, exitCode != ExitCodes.leaseHeld,
-      let status = try? StoreLook.status(MigrationJob(policies: Program.policies), target),
-      let age = status.secondsSinceSign
-    else { return false }
-    return Date().addingTimeInterval(-age) <= date.addingTimeInterval(2)
+  var explainsRun: Bool { error != nil && exitCode != ExitCodes.leaseHeld && secondsSinceSign.map(isSince) == true }
+
+  /// Since a run to the same path has worked; nil if there is none.
+  private var secondsSinceSign: Double? {
+    (try? StoreLook.status(MigrationJob(policies: Program.policies), target))?.secondsSinceSign
+  }
+
+  private func isSince(_ seconds: Double) -> Bool {
+    Date().addingTimeInterval(-seconds) <= date.addingTimeInterval(2)
   }
 }

@@ -49,6 +49,8 @@ public struct JobStatus: Sendable, Codable, Equatable {
   public var secondsSinceSign: Double?
   /// Seconds since the newest checkpoint was published.
   public var secondsSinceCheckpoint: Double?
+  /// The exit code of the error that ended a failed run, and would end it again.
+  public var failureCode: Int32?
   /// The exit code that `resume` would refuse the run with, as its store or its files are not what they were; nil if it
   /// would go on.
   public var resumeRefusal: Int32?
@@ -104,7 +106,7 @@ extension MigrationJob {
   private func add(_ life: RunLife, job: JobDirectory, status: inout JobStatus) throws {
     switch life.phase {
     case .none, .leased, .working, .unreadable: status.state = .interrupted
-    case .failed: status.state = .failed
+    case .failed: (status.state, status.failureCode) = (.failed, RunFailure.read(job, fileSystem)?.exitCode)
     case .cutOver, .renamed: status.state = .cutOver
     case .done: status.state = .finished
     }

@@ -103,6 +103,8 @@ public struct RunReport: Sendable, Codable, Equatable {
   public var outcome: Outcome
   /// Of a run that is not done and has no process: whether `resume` goes on with it. Else the same error would end it.
   public var resumable: Bool?
+  /// The exit code of the error that ended a failed run, and would end it again.
+  public var failureCode: Int32?
   /// The exit code that `resume` would refuse the run with; nil if it would go on.
   public var resumeRefusal: Int32?
   /// Why it stopped or failed.

@@ -103,7 +103,7 @@ extension MigrationJob {
     }
     if status.state != .running {
       report.resumable = status.state != .failed && status.resumeRefusal == nil
-      report.resumeRefusal = status.resumeRefusal
+      (report.failureCode, report.resumeRefusal) = (status.failureCode, status.resumeRefusal)
       (report.reason, report.advice) = (last?.reason, last?.hint.map { [$0] } ?? [])
     }
     if history == nil { report.problems.append("the run has no record that can be read") }

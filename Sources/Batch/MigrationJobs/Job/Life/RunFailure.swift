@@ -10,6 +10,8 @@ package struct RunFailure: Codable, Equatable {
   /// What happened, in one line.
   package var reason: String
 
+  package var exitCode: Int32 { BatchError.Code(code).exitCode }
+
   /// Nil for an error that another try may not meet: a full disk, a stop, a lock, too little memory, a lease.
   init?(_ error: any Error) {
     let error = BatchError(wrapping: error).withoutEffect
