@@ -80,19 +80,10 @@ struct CleanCommand: ListedCommand {
   static let takesOutput = false
 
   static func state(of outcome: StoreOutcome) -> ListState {
-    guard outcome.code == 0, let removed = outcome.document?["removed"]?.elements else {
+    guard outcome.code == 0, let text = outcome.document.flatMap({ CleanText($0) }) else {
       return ListState(failed: outcome)
     }
-    let bytes = removed.reduce(0) { $0 + ($1["bytes"]?.count ?? 0) }
-    guard removed.isEmpty else {
-      return ListState("cleaned", .done, detail: "\(removed.count) removed, \(Console.size(bytes))")
-    }
-    // Of backups and lists that stay nobody has to be told.
-    let run = outcome.document?["kept"]?.elements.first { item in
-      [".godwit", ".godwit-import", ".godwit-postgres"].contains { item["path"]?.text?.hasSuffix($0) == true }
-    }
-    return run.map { ListState("kept", .nothing, detail: $0["reason"]?.text) }
-      ?? ListState(ListState.nothingToRemove, .nothing)
+    return text.state
   }
 
   func validate() throws {
@@ -115,15 +106,7 @@ struct CleanCommand: ListedCommand {
     }
     // What was left of a store that is gone is found all the same.
     if report.removed.isEmpty, report.kept.isEmpty { try MissingStore.refuse(place, "file or folder") }
-    if json { return Console.print(try JSONOutput.text(report)) }
-    func line(_ verb: String, _ item: MigrationJob.CleanReport.Item) -> String {
-      "\(verb) \(item.path): \(item.reason); \(Console.size(item.bytes))"
-    }
-    let verb = dryRun ? "would remove" : "removed"
-    let removed = report.removed.flatMap { [line(verb, $0)] + ($0.files ?? []).map { "  \($0)" } }
-    let lines = removed + report.kept.map { line("kept", $0) }
-    let bytes = report.removed.reduce(0) { $0 + $1.bytes }
-    Console.print((lines + ["\(dryRun ? "to be freed" : "freed"): \(Console.size(bytes))"]).joined(separator: "\n"))
+    Console.print(json ? try JSONOutput.text(report) : CleanText(report).text)
   }
 }
 

@@ -67,7 +67,7 @@ struct ListCommandTests {
     let html = try String(contentsOfFile: page, encoding: .utf8)
     #expect(stores.allSatisfy { html.contains(($0 as NSString).lastPathComponent) })
     let (_, clean) = try summary(["clean", "--keep-backups", "0", "--dry-run"])
-    #expect(clean.stores[0].state == "cleaned" && clean.stores[2].exitCode == 0)
+    #expect(clean.stores[0].state == "would be cleaned" && clean.stores[2].exitCode == 0)
     let (undone, rollback) = try summary(["rollback"])
     #expect(undone.code == 64 && rollback.stores.map(\.exitCode) == [0, 0, 64, 0], "\(undone)")
   }
@@ -114,7 +114,9 @@ struct ListCommandTests {
       var result = ListResult(list.entries[0])
       result.next = next
       let group = ListSummary.Group(state: "", exitCode: 20, count: stores.count, stores: stores, tone: tone)
-      return ListAdvice(list, words).command(group, first: result).map { $0.replacing(ProgramName.current, with: "P") }
+      return ListAdvice(list, words).command(group, first: result).map {
+        $0.line.replacing(ProgramName.current, with: "P")
+      }
     }
     let options = "--models M --jobs 2"
     #expect(

@@ -78,4 +78,33 @@ struct ListOutcomeTests {
     let advice = CommandLineWords.naming("B")
     #expect(advice.contains(" migrate S --app A --bundle B") && !advice.contains("brief"), "\(advice)")
   }
+
+  @Test("A dry run of clean says what would be removed, with each file, in the words of one store; then it is removed")
+  func dryRun() throws {
+    let folder = try CommandFolder()
+    let (done, begun) = (try folder.sample("Done.sqlite", rows: 30), try folder.sample("Begun.sqlite", rows: 3000))
+    #expect(try folder.run("book-migration", ["migrate", done] + CommandFolder.models).code == 0)
+    let job = try folder.interrupted(begun, every: "5kB")
+    let words = ["clean", "--manifest", try folder.list([done, begun]), "--all", "--keep-backups", "0"]
+    let before = try folder.tree()
+    let text = try folder.run("book-migration", words + ["--dry-run"])
+    #expect(text.code == 0 && text.output.hasPrefix("2 stores: 2 would be cleaned, "), "\(text)")
+    #expect(text.output.contains("    would remove \(done).backup-") && text.output.contains("\(job)/plan.json\n"))
+    #expect(!text.output.contains("1 removed,") && !text.output.contains("\ncleaned: "), "\(text)")
+    for store in [done, begun] {
+      let alone = try folder.run("book-migration", ["clean", store] + words.dropFirst(3) + ["--dry-run"]).output
+      let lines = alone.split(separator: "\n").filter { !$0.hasPrefix("kept ") && !$0.hasPrefix("to be freed") }
+      for line in lines { #expect(text.output.contains("    \(line)\n"), "\(line)") }
+    }
+    let printed = try folder.run("book-migration", words + ["--dry-run", "--json"])
+    let document = try JSONDecoder().decode(JSONValue.self, from: Data(printed.output.utf8))
+    for store in document["stores"]?.elements ?? [] {
+      #expect(store["state"]?.text == "would be cleaned" && store["result"]?["dryRun"] == .bool(true), "\(store)")
+      #expect(store["detail"]?.text?.hasPrefix("1 to be removed, ") == true, "\(store)")
+    }
+    #expect(try folder.tree() == before)
+    let cleaned = try folder.run("book-migration", words)
+    #expect(cleaned.code == 0 && cleaned.output.hasPrefix("2 stores: 2 cleaned, "), "\(cleaned)")
+    #expect(!FileManager.default.fileExists(atPath: job))
+  }
 }

@@ -3,12 +3,21 @@ import Foundation
 
 /// A command for some stores of a list, ready to paste.
 struct ListAdvice {
+  /// The line, and whether it would end as the last one did, as long as nothing is corrected.
+  struct Command {
+    var line: String
+    var isToCorrect = false
+  }
+
   /// Options that a message may add to a command, and that are not the store's own, with the number of their values:
   /// what follows them may be the store.
   private static let added = [
-    "--accept-loss": 0, "--drop": 1000, "--restart": 0, "--max-rejects": 1, "--memory": 1, "--allow-cloudkit": 0,
-    "--from-tables": 0, "--take-over": 0, "--bundle": 1, "--by-identifier": 0, "--force": 0, "--all": 0,
+    "--accept-loss": 0, "--drop": 1000, "--restart": 0, "--max-rejects": 1, "--reject-values": 0, "--memory": 1,
+    "--allow-cloudkit": 0, "--from-tables": 0, "--take-over": 0, "--bundle": 1, "--by-identifier": 0, "--force": 0,
+    "--all": 0, "--versions": 1, "--to": 1, "--history": 1, "--mappings": 1000,
   ]
+  /// Ends of a run that come again if it is started over as it was.
+  private static let comeAgain: Set = [1, ExitCodes.tooManyRejects, ExitCodes.mismatch]
   /// Commands that take a list.
   private static let listed: Set = ["plan", "migrate", "resume", "status", "report", "clean", "rollback"]
 
@@ -18,7 +27,7 @@ struct ListAdvice {
   init(_ list: Manifest, _ words: ListWords) { (self.list, self.words) = (list, words) }
 
   /// The command that leads on; nil if there is nothing to do, or nobody knows.
-  func command(_ group: ListSummary.Group, first: ListResult) -> String? {
+  func command(_ group: ListSummary.Group, first: ListResult) -> Command? {
     guard group.tone == .failed || group.tone == .waiting, !first.needsOutput else { return nil }
     guard let kept = first.kept else { return command(group, next: first.next, by: words) }
     return kept.words.flatMap { command(group, next: first.next, by: $0, like: kept) }
@@ -27,25 +36,31 @@ struct ListAdvice {
   /// `kept`: whose words they are, if they were not typed here and now.
   private func command(
     _ group: ListSummary.Group, next advised: [String]?, by words: ListWords, like kept: KeptResult? = nil
-  ) -> String? {
+  ) -> Command? {
     let next = advised?.first.flatMap { ShellLine($0).whole }?.dropFirst().map { $0 } ?? []
+    func made(_ words: [String], isToCorrect: Bool = false) -> Command? {
+      line(words, group.stores, like: kept).map { Command(line: $0, isToCorrect: isToCorrect && group.tone == .failed) }
+    }
     // Who is busy with a store ends by himself.
     guard let verb = next.first, group.exitCode != ExitCodes.leaseHeld else {
-      return ["status", "report"].contains(words.verb[0]) ? nil : line(words.again(), group.stores, like: kept)
+      let isLook = ["status", "report"].contains(words.verb[0])
+      return isLook ? nil : made(words.again(), isToCorrect: next.isEmpty)
     }
     let more = StoreCommandWords.groups(next).compactMap { group in
       Self.added[group[0]].map { Array(group.prefix($0 + 1)) }
     }
+    let isToCorrect = more.contains(["--restart"]) && Self.comeAgain.contains(group.exitCode)
     if [verb] == words.verb || verb == "resume" && words.verb == ["migrate"] {
-      return line(words.again(more), group.stores, like: kept)
+      let new = more.filter { !words.says($0, in: kept?.folder) }
+      return made(words.again(new), isToCorrect: isToCorrect || new.isEmpty)
     }
     if verb == "migrate" {
       // A run that is started over has all its options in the command.
       let options = StoreCommandWords.groups(next).filter { $0[0] != "--output" }
-      return line([verb] + options.flatMap { $0 }, group.stores, like: kept)
+      return made([verb] + options.flatMap { $0 }, isToCorrect: isToCorrect)
     }
-    guard Self.listed.contains(verb) else { return advised?.first }
-    return line([verb] + (words.jobs + more).flatMap { $0 }, group.stores, like: kept)
+    guard Self.listed.contains(verb) else { return advised?.first.map { Command(line: $0) } }
+    return made([verb] + (words.jobs + more).flatMap { $0 })
   }
 
   /// The command on the lines of these stores alone. Another program may lack the policies, and another folder has

@@ -20,9 +20,11 @@ extension ListRun {
       }
     case "rollback": result.tellWhyNothingIsBack(entry, kept.find(entry))
     case "clean":
-      guard let found = kept.find(entry), !words.line.contains("--dry-run") else { return }
-      guard (try? kept.forget(found.target)) != nil, result.state == ListState.nothingToRemove else { return }
-      (result.state, result.tone, result.detail) = ("cleaned", .done, "what was known of its last attempt")
+      guard let found = kept.find(entry) else { return }
+      let isDry = words.line.contains("--dry-run")
+      guard isDry || (try? kept.forget(found.target)) != nil, result.state == ListState.nothingToRemove else { return }
+      result.state = isDry ? ListState.wouldBeCleaned : ListState.cleaned
+      (result.tone, result.detail) = (.done, "what \(isDry ? "is" : "was") known of its last attempt")
     default: return
     }
   }

@@ -39,7 +39,7 @@ struct ListPage {
     let groups = summary.groups.filter { $0.tone == .failed || $0.tone == .waiting }
     guard !groups.isEmpty else { return "" }
     let cards = groups.map { group in
-      let texts = [group.reason, group.hint].compactMap { $0 }.map {
+      let texts = [group.reason, group.advice].compactMap { $0 }.map {
         HTML.element("p", classes: "", content: HTML.escaped($0))
       }
       let next = group.next.map { HTML.element("pre", classes: "", content: HTML.escaped($0)) } ?? ""

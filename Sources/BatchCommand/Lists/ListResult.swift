@@ -28,6 +28,7 @@ struct ListResult: Encodable {
   var time: String?
   /// Not for programs: they have the exit code.
   var tone = ListState.Tone.waiting
+  private(set) var lines: [String] = []
   /// What it was taken from.
   private(set) var kept: KeptResult?
 
@@ -44,6 +45,7 @@ struct ListResult: Encodable {
 
   mutating func take(_ outcome: StoreOutcome, _ state: ListState, isMigration: Bool) {
     (exitCode, self.state, detail, tone) = (state.code ?? outcome.code, state.name, state.detail, state.tone)
+    lines = state.lines
     // The curve of a report is long, and of a thousand stores nobody draws them.
     if isMigration { summary = outcome.document } else { result = outcome.document?.removing("curve") }
     next = Self.advised(outcome.document?["advice"])
@@ -151,23 +153,37 @@ struct ListResult: Encodable {
     return said.hasPrefix("the output") ? said : "the output: \(said)"
   }
 
+  /// The error of a store that is the only one of its group.
+  var ownReason: String? {
+    guard let text = reason, let error else { return nil }
+    return text.hasPrefix("the output") ? text : Self.withoutQuestion(error)
+  }
+
   /// The store, and with a failure its output, which may be at fault.
   var name: String { tone == .failed ? [store, output].compactMap { $0 }.joined(separator: " to ") : store }
 
-  /// A text of one store, as it is said of several.
-  func common(_ text: String) -> String {
+  /// A text of this store, as it is said of several.
+  private func common(_ text: String) -> String {
     let outputs = output.map { [(Self.whole($0), "OUTPUT"), ($0, "OUTPUT")] } ?? []
     // The longest one first: one may be the other's beginning.
     let paths = (outputs + [(Self.whole(store), "STORE"), (store, "STORE")]).sorted {
       $0.0.utf8.count > $1.0.utf8.count
     }
     let named = paths.reduce(text) { $0.replacing($1.0, with: $1.1) }
-    let known = named.firstRange(of: Self.question).map { String(named[..<$0.lowerBound]) } ?? named
+    // Nobody can paste a command for such a store.
+    let known = Self.withoutQuestion(named == text ? text : named.replacing("`", with: ""))
     return known.replacing(/[0-9][0-9,]* (objects?|values?|links?|rows?)/) { "N \($0.1)" }
       .replacing(/process [0-9]+ on [^ ,]+, since [^ ,]+,/, with: "another process")
   }
 
+  private static func withoutQuestion(_ text: String) -> String {
+    text.firstRange(of: question).map { String(text[..<$0.lowerBound]) } ?? text
+  }
+
   private static let question = ", did you mean "
+
+  /// Whether the hint is about this store alone, so that others of its group have another one.
+  var hasOwnHint: Bool { hint.map { common($0) != $0 } ?? false }
 
   /// The name that an error supposes to be meant.
   private static func meant(_ error: String) -> String? {

@@ -7,8 +7,9 @@ struct ListSummary: Encodable {
     var state: String
     var exitCode: Int32
     var count: Int
-    /// Why, without what is one store's alone.
+    /// Why; of several stores without what is one's alone.
     var reason: String?
+    /// Of the first store.
     var hint: String?
     /// A command for all of them.
     var next: String?
@@ -17,6 +18,20 @@ struct ListSummary: Encodable {
     var tone = ListState.Tone.waiting
     /// Whether the command would end as it did, as long as nothing is corrected.
     var isToCorrect = false
+    /// Whether the hint is not about the other stores.
+    var isHintOfFirst = false
+
+    /// The hint, as a person reads it.
+    var advice: String? { hint.map { isHintOfFirst ? "for the first: \($0)" : $0 } }
+
+    /// Completes it when all its stores are known.
+    fileprivate mutating func tell(of first: ListResult, by advice: ListAdvice) {
+      count = stores.count
+      if count == 1 { reason = first.ownReason }
+      isHintOfFirst = count > 1 && first.hasOwnHint
+      let command = advice.command(self, first: first)
+      (next, isToCorrect) = (command?.line, command?.isToCorrect == true)
+    }
 
     private enum CodingKeys: String, CodingKey { case state, exitCode, count, reason, hint, next, stores }
   }
@@ -49,13 +64,10 @@ struct ListSummary: Encodable {
       groups.append(
         Group(
           state: result.state, exitCode: result.exitCode, count: 0, reason: result.reason,
-          hint: result.reason == nil ? nil : result.hint.map(result.common), stores: [index], tone: result.tone))
+          hint: result.reason == nil ? nil : result.hint, stores: [index], tone: result.tone))
     }
     for place in groups.indices {
-      groups[place].count = groups[place].stores.count
-      let first = results[groups[place].stores[0]]
-      groups[place].isToCorrect = groups[place].tone == .failed && first.next?.isEmpty != false
-      groups[place].next = ListAdvice(list, words).command(groups[place], first: first)
+      groups[place].tell(of: results[groups[place].stores[0]], by: ListAdvice(list, words))
     }
     totals = command == "plan" ? ListTotals(results) : nil
     groups.sort { ($0.tone.rawValue, $1.count) < ($1.tone.rawValue, $0.count) }

@@ -49,11 +49,15 @@ struct ListState: Equatable {
   static let waiting = "waiting"
   /// What is said of one whose run can be resumed, whatever ended its process.
   static let interrupted = ReportWords.name(.interrupted)
+  static let cleaned = "cleaned"
+  static let wouldBeCleaned = "would be cleaned"
   static let nothingToRemove = "nothing to remove"
 
   var name: String
   var tone: Tone
   var detail: String?
+  /// What a person reads below its name.
+  var lines: [String] = []
   /// What a list counts as its exit code; nil for that of the command.
   var code: Int32?
 
@@ -73,7 +77,7 @@ struct ListState: Equatable {
     ListState(interrupted, .waiting, detail: ReportWords.end(outcome), code: ExitCodes.stopped)
   }
 
-  init(_ name: String, _ tone: Tone, detail: String? = nil, code: Int32? = nil) {
-    (self.name, self.tone, self.detail, self.code) = (name, tone, detail, code)
+  init(_ name: String, _ tone: Tone, detail: String? = nil, lines: [String] = [], code: Int32? = nil) {
+    (self.name, self.tone, self.detail, self.lines, self.code) = (name, tone, detail, lines, code)
   }
 }

@@ -24,6 +24,8 @@ extension MigrationJob {
     public var removed: [Item] = []
     /// What stays.
     public var kept: [Item] = []
+    /// True if nothing was removed.
+    public var dryRun: Bool?
 
     /// Nothing.
     package init() {}
@@ -48,6 +50,7 @@ extension MigrationJob {
     dryRun: Bool = false
   ) throws -> CleanReport {
     var report = CleanReport()
+    if dryRun { report.dryRun = true }
     do {
       try clean(path, all: all, backups: limit, setAside: setAside, reports: reports, dryRun: dryRun, &report)
       return report
