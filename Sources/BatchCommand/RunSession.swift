@@ -31,8 +31,9 @@ final class RunSession {
       outlet.end(ExitCodes.code(of: error), environment: ["GODWIT_STORE": store, "GODWIT_ERROR": "\(error)"])
       throw error
     }
-    // What a list said of the store holds no longer.
-    try? KeptResults().forget(report.destination)
+    // What a list said of the store holds no longer. Of one that needed nothing the list at work keeps that next; if it
+    // is killed before, it has not begun it.
+    if report.steps > 0 || !CommandLineWords.isOfList { try? KeptResults().forget(report.destination) }
     let code = report.rejects == nil ? 0 : ExitCodes.rejects
     outlet.end(
       code,

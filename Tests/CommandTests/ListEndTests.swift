@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import BatchCommand
@@ -28,6 +29,34 @@ struct ListEndTests {
     let stopped = try ListDocument(process.wait())
     #expect(stopped.states.dropFirst().allSatisfy { $0 == "not begun" }, "\(stopped)")
     #expect(stopped.groups.first { $0.state == "not begun" }?.reason == nil, "\(stopped)")
+  }
+
+  @Test("Of a list that is killed while its stores need nothing, each is known: it needed nothing, or is not begun")
+  func killed() throws {
+    let (first, count) = (folder.file("New.sqlite"), 60)
+    let made = ["sample", ExampleFolder.models, "--version", "Library 3", "--rows", "30", "--output", first]
+    #expect(try folder.run("godwit", made).code == 0)
+    let names = (0..<count).map { folder.file("N\($0).sqlite") }
+    for name in names { try FileManager.default.copyItem(atPath: first, toPath: name) }
+    let words = ["--manifest", try folder.list(names)]
+    for round in 0..<12 {
+      let process = try CommandProcess(
+        "book-migration", ["migrate", "--jobs", "2"] + words + CommandFolder.models, in: folder)
+      while process.isRunning, !process.errorByNow.contains("[\(5 + round * 3)/") { usleep(500) }
+      process.send(SIGKILL)
+      _ = try process.wait()
+      // Its processes end by themselves.
+      sleep(1)
+      let found = try ListDocument(folder.run("book-migration", ["status", "--json"] + words))
+      #expect(found.states.allSatisfy { ["needed nothing", "not begun"].contains($0) }, "\(found.states)")
+      let next = found.groups.first { $0.state == "not begun" }?.next
+      #expect((next != nil) == found.states.contains("not begun"), "\(found.groups)")
+      if round == 11, let next { #expect(try folder.paste(next).code == 0) }
+    }
+    #expect(
+      try ListDocument(folder.run("book-migration", ["status", "--json"] + words)).states.allSatisfy {
+        $0 == "needed nothing"
+      })
   }
 
   @Test("Where results cannot be kept, the message names the folder and what to do")

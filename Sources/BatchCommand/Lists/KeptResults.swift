@@ -33,18 +33,30 @@ final class KeptResults: Sendable {
       }
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      let kept = KeptResult(result, of: entry, by: words)
-      let bytes = [UInt8](try JSONEncoder().encode(kept))
-      guard let path = path(kept.target) else { return }
-      if result.tone == .failed { return try files.writeDurably(bytes, to: path) }
-      // Of a list that is stopped these may be thousands, and there is little time.
-      let file = try files.open(path + ".new", .create)
-      defer { file.close() }
-      try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-      try files.rename(path + ".new", to: path)
+      try write(KeptResult(result, of: entry, by: words), isDurable: result.tone == .failed)
     } catch {
       problem.withLock { $0 = $0 ?? told(error) }
     }
+  }
+
+  /// Lets the command that is to begin a store have what a `resume` of its list has chosen since.
+  func add(_ resume: ListWords, to entry: Manifest.Entry) {
+    guard var kept = find(entry), kept.tone != .done, let words = kept.words, kept.verb == "migrate" else { return }
+    let line = words.adding(resume)
+    guard line != kept.line else { return }
+    kept.line = line
+    do { try write(kept, isDurable: true) } catch { problem.withLock { $0 = $0 ?? told(error) } }
+  }
+
+  private func write(_ kept: KeptResult, isDurable: Bool) throws {
+    guard let path = path(kept.target) else { return }
+    let bytes = [UInt8](try JSONEncoder().encode(kept))
+    if isDurable { return try files.writeDurably(bytes, to: path) }
+    // Of a list that is stopped these may be thousands, and there is little time.
+    let file = try files.open(path + ".new", .create)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    try files.rename(path + ".new", to: path)
   }
 
   private func told(_ error: any Error) -> String {

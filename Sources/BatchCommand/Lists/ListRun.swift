@@ -132,7 +132,10 @@ final class ListRun: Sendable {
       orders.begins(list.entries[place].target, place)
       let result = run(list.entries[place], place)
       orders.ends(place)
-      if isMigration { kept.note(result, of: list.entries[place], by: words) }
+      // What never began is begun by the command that was to do so, and not by one that resumes.
+      if isMigration, words.verb != ["resume"] || result.isResumed != nil {
+        kept.note(result, of: list.entries[place], by: words)
+      }
       let count = state.withLock { state in
         state.results[place] = result
         return state.results.count
@@ -161,8 +164,7 @@ final class ListRun: Sendable {
     do {
       let status = isMigration ? self.status(entry) : nil
       if status == JobStatus.State.none, words.verb == ["resume"] {
-        if try LocalFileSystem().status(entry.store) == nil { throw NearName.noSuchFile(entry.store) }
-        (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
+        try leave(entry, &result)
         return result
       }
       result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0) }
@@ -178,6 +180,17 @@ final class ListRun: Sendable {
     }
     result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
     return result
+  }
+
+  /// Nothing is there to resume, or not even a store.
+  private func leave(_ entry: Manifest.Entry, _ result: inout ListResult) throws {
+    kept.add(words, to: entry)
+    guard try LocalFileSystem().status(entry.store) == nil else {
+      (result.exitCode, result.state, result.tone) = (0, "nothing to resume", .nothing)
+      return
+    }
+    result.take(NearName.noSuchFile(entry.store))
+    if let found = kept.find(entry) { result.goOn(by: found) }
   }
 
   private func status(_ entry: Manifest.Entry) -> JobStatus.State? {
