@@ -27,7 +27,8 @@ struct OperatingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Hold the cut-over as long as this file is there. The old store stays locked.", valueName: "path"),
+      "Hold the cut-over as long as this file is there. The old store stays locked. Of a list only --jobs stores are prepared until it is gone.",
+      valueName: "path"),
     completion: .file())
   var postponeCutOver: String?
   @Flag(name: .long, help: .quiet) var quiet = false
