@@ -12,8 +12,9 @@ enum PathFacts {
   static func derive(_ steps: [MigrationStep]) {
     guard steps.count >= leastSteps, let last = steps.last else { return }
     DispatchQueue.global().async {
-      for step in steps { _ = try? VersionLayout(step.destination).layout() }
       _ = try? ModelCache.encode(last.destination)
+      // Whoever asks for layouts meanwhile begins with the first.
+      for step in steps.reversed() { _ = try? VersionLayout(step.destination).layout() }
     }
   }
 }
