@@ -23,7 +23,7 @@ FILES = {
     "Sources/Batch/StoreExports/ExportText.swift": "text for each row",
     "Sources/Batch/StoreImports/ImportPiece.swift": "rows of each line",
     "Sources/Batch/StoreImports/ImportRow.swift": "values of each line",
-    "Sources/Batch/StoreImports/ImportShape.swift": "the key of each line",
+    "Sources/Batch/StoreImports/ImportShape.swift": "the shape and the key of each line",
     "Sources/Batch/StoreVerification/StoreConnection.swift": "sqlite3_interrupt from another thread",
     "Sources/BatchCommand/OperatingOptions.swift": "functions of libc that are looked for",
     "Sources/BatchCommand/ProcessSignals.swift": "the handler of a signal",

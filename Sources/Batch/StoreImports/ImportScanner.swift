@@ -173,36 +173,6 @@ struct ImportScanner {
   }
 }
 
-/// What stands between the values of lines of one shape, in memory that its owner deallocates.
-struct ImportLiterals {
-  private let bytes: UnsafeMutableBufferPointer<UInt8>
-  /// Where each begins, and the last one ends.
-  private let places: UnsafeMutableBufferPointer<Int>
-  var count: Int { places.count - 1 }
-
-  init(_ literals: [[UInt8]]) {
-    bytes = .copy(Array(literals.joined()))
-    places = .copy(literals.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) })
-  }
-
-  private init(bytes: UnsafeMutableBufferPointer<UInt8>, places: UnsafeMutableBufferPointer<Int>) {
-    (self.bytes, self.places) = (.copy(bytes), .copy(places))
-  }
-
-  func copy() -> ImportLiterals { ImportLiterals(bytes: bytes, places: places) }
-
-  func deallocate() {
-    bytes.deallocate()
-    places.deallocate()
-  }
-
-  @inline(__always)
-  func areNext(_ index: Int, in scanner: inout ImportScanner) -> Bool {
-    let literal = UnsafeMutableBufferPointer(rebasing: bytes[places[index]..<places[index + 1]])
-    return scanner.passes(UnsafeRawBufferPointer(literal))
-  }
-}
-
 /// A value of a row that is being read; texts are parts of the line.
 enum ImportCell {
   case null

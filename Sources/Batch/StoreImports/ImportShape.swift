@@ -42,12 +42,12 @@ final class ImportShape {
     _ entity: ImportPlan.Entity, slots: [Slot], toOnes: [ImportToOne], literals: [[UInt8]], uriPrefix: [UInt8]?
   ) {
     if uriPrefix == nil, slots.contains(where: { if case .uri = $0 { true } else { false } }) { return nil }
-    self.init(entity, slots, toOnes, literals: ImportLiterals(literals), uriPrefix: uriPrefix ?? [])
+    self.init(entity, slots: slots, toOnes: toOnes, between: ImportLiterals(literals), uriPrefix: uriPrefix ?? [])
   }
 
   private init(
-    _ entity: ImportPlan.Entity, _ slots: some Collection<Slot>, _ toOnes: some Collection<ImportToOne>,
-    literals: ImportLiterals, uriPrefix: [UInt8]
+    _ entity: ImportPlan.Entity, slots: some Collection<Slot>, toOnes: some Collection<ImportToOne>,
+    between literals: ImportLiterals, uriPrefix: [UInt8]
   ) {
     (self.entity, self.literals, self.uriPrefix) = (entity, literals, uriPrefix)
     self.slots = .copy(slots)
@@ -68,7 +68,9 @@ final class ImportShape {
   }
 
   /// The same shape with a row of its own, for another thread.
-  func copy() -> ImportShape { ImportShape(entity, slots, toOnes, literals: literals.copy(), uriPrefix: uriPrefix) }
+  func copy() -> ImportShape {
+    ImportShape(entity, slots: slots, toOnes: toOnes, between: literals.copy(), uriPrefix: uriPrefix)
+  }
 
   /// Reads a line into the row. False if it has another shape, or an unusual value.
   func reads(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -184,6 +186,36 @@ extension ImportShape {
     }
     if let cell = type.cell(text: scanner.bytes) { return cell }
     return scanner.number().flatMap { scanner.isAtEnd ? type.cell(number: $0) : nil }
+  }
+}
+
+/// What stands between the values of lines of one shape, in memory that its owner deallocates.
+struct ImportLiterals {
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
+  /// Where each begins, and the last one ends.
+  private let places: UnsafeMutableBufferPointer<Int>
+  var count: Int { places.count - 1 }
+
+  init(_ literals: [[UInt8]]) {
+    bytes = .copy(Array(literals.joined()))
+    places = .copy(literals.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) })
+  }
+
+  private init(bytes: UnsafeMutableBufferPointer<UInt8>, places: UnsafeMutableBufferPointer<Int>) {
+    (self.bytes, self.places) = (.copy(bytes), .copy(places))
+  }
+
+  func copy() -> ImportLiterals { ImportLiterals(bytes: bytes, places: places) }
+
+  func deallocate() {
+    bytes.deallocate()
+    places.deallocate()
+  }
+
+  @inline(__always)
+  func areNext(_ index: Int, in scanner: inout ImportScanner) -> Bool {
+    let literal = UnsafeMutableBufferPointer(rebasing: bytes[places[index]..<places[index + 1]])
+    return scanner.passes(UnsafeRawBufferPointer(literal))
   }
 }
 

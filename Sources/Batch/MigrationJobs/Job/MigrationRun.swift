@@ -91,8 +91,7 @@ struct MigrationRun {
     try? monitor.hooks.reached(.afterCutOver)
     return try end(
       finished, pulse: pulse, recorder: recorder, rowsRead: result.rowsRead, verified: verified,
-      accounts: result.accounts,
-      model: steps.last?.destination)
+      accounts: result.accounts, model: steps.last?.destination)
   }
 
   /// Judges by what was counted what the plan could not know before the first row.

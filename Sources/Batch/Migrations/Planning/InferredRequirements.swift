@@ -76,17 +76,15 @@ struct InferredRequirements {
     let keepsAttributes = kept.keepsAttributes(mapping)
     var copied = CopiedAttributes(mapping, of: keepsAttributes ? [] : step.source.attributes(of: source))
     for property in keepsAttributes ? [] : mapping.attributeMappings {
-      guard let target = step.destination.attribute(property.name, of: destination), !copied.keep(target) else {
-        continue
-      }
-      guard target.derivationExpression == nil || property.valueExpression == nil else { continue }
-      let name = property.copiedAttribute ?? property.name
+      guard let target = step.destination.attribute(property.name, of: destination), !copied.keep(target),
+        target.derivationExpression == nil || property.valueExpression == nil
+      else { continue }
+      let (name, isFilled) = (property.copiedAttribute ?? property.name, property.valueForNull != nil)
       if case .constant(let value) = property.valueExpression, value != .null { continue }
       // What only a version between requires.
-      if property.valueForNull != nil, target.isOptional { continue }
+      if isFilled, target.isOptional { continue }
       let old = step.source.attribute(name, of: source)
       let place = old == nil ? target.unreadDefault : nil
-      let isFilled = property.valueForNull != nil
       var requirement = Requirement(
         origin: origin.entity, attributes: [], entity: destination, name: property.name, version: step.destination.name,
         step: (step.source, step.destination), isFilled: isFilled)
