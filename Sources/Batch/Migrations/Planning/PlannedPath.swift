@@ -53,7 +53,8 @@ extension MigrationPlanner {
   ) throws -> PreparedPath {
     func make() throws -> PreparedPath {
       try PreparedPath(
-        steps, in: library, source: binding, schema: reader.schema, checksValues: checksValues, fuses: fuses,
+        steps, renamings: RenamingNotes.list(steps, in: library), source: binding, schema: reader.schema,
+        checksValues: checksValues, fuses: fuses,
         isStaged: order.stages != nil)
     }
     guard let key else { return try make() }

@@ -36,7 +36,7 @@ struct PreparedPath: Sendable {
 
   /// Prepares the steps for a store. Throws `badModel`.
   init(
-    _ steps: [MigrationStep], in library: ModelLibrary, source: StoreBinding, schema: StoreSchema, checksValues: Bool,
+    _ steps: [MigrationStep], renamings: [String], source: StoreBinding, schema: StoreSchema, checksValues: Bool,
     fuses: Bool, isStaged: Bool
   ) throws {
     let composed = try ComposedPath(steps, source: source.layout)
@@ -44,7 +44,7 @@ struct PreparedPath: Sendable {
     fusion =
       fuses ? try PathFusion(steps, composed: composed, source: source, schema: schema, isStaged: isStaged) : nil
     self.steps = fusion?.steps ?? steps
-    renamings = RenamingNotes.list(steps, in: library)
+    self.renamings = renamings
     let written = Set(self.steps.map(\.destination.name))
     constraints = checksValues ? NewConstraints(steps, composed: composed, written: written) : nil
     notes = InferredRequirements.newRelationships(steps) + (fusion?.notes ?? [])
