@@ -24,7 +24,7 @@ enum ExitCodes {
       12   verification mismatch
       20   refused before writing (disk, memory, version, mapping)
       21   lease held by a live run, or it is running (status --check)
-      22   checkpoint unusable
+      22   checkpoint unusable, or its store was written to or replaced
       30   source damaged or not a Core Data store
       64   usage, or there is no such file
       75   stopped, resumable

@@ -72,7 +72,7 @@ struct StandingDocument: Encodable {
       return "\(store): no migration is under way" + (ended.map { "; the last one was \($0)" } ?? "")
     }
     var lines = [
-      "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(standing == .unusable ? ", unusable" : "")\(status.progress?.paused == true ? ", paused" : "")"
+      "\(status.destination ?? store): \(status.state.rawValue)\(ended.map { " (\($0))" } ?? "")\(standing == .unusable ? ", cannot be resumed" : "")\(status.progress?.paused == true ? ", paused" : "")"
     ]
     func add(_ name: String, _ value: String?) {
       if let value { lines.append("  " + name.padding(toLength: 13, withPad: " ", startingAt: 0) + value) }

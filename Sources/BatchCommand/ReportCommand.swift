@@ -54,7 +54,7 @@ extension ReportCommand {
         ? ListState(ListState.noneIsKnown, .nothing) : ListState(failed: outcome)
     }
     let words = ReportWords.name(outcome)
-    if let code = report["resumeRefusal"]?.count.map({ Int32(clamping: $0) }) {
+    if report["failureCode"] == nil, let code = report["resumeRefusal"]?.count.map({ Int32(clamping: $0) }) {
       return ListState(
         ExitCodes.name(code), .failed, detail: report["problems"]?.elements.first?.text, code: code)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 /// Links that lead to no object, as a damaged store has them.
@@ -24,7 +25,7 @@ struct ImportDanglingTests {
     let command = try #require(refused.error.split(separator: "`").first { $0.hasSuffix("--allow-dangling") })
     let outcome = try folder.paste(String(command))
     #expect(outcome.code == 0, "\(outcome)")
-    #expect(outcome.output.contains("note: 3 links lead to no object"), "\(outcome)")
+    #expect(outcome.output.contains("note: 3 keys lead to no object"), "\(outcome)")
     let exported = try folder.run("godwit", ["export", store, "--to-many"]).output
     for link in [#""key":77}"#, #""key":9}"#, #""key":1}"#, #""tags":[5]"#] {
       #expect(exported.contains(link), "\(exported)")
@@ -40,6 +41,31 @@ struct ImportDanglingTests {
       let outcome = try imports.importing([imports.write("b.jsonl", line)], options)
       #expect(outcome.code == 20 && !outcome.error.contains("keeps such keys"), "\(outcome)")
     }
+  }
+
+  @Test("No new object gets a key that leads to none: not in the import, and not by an application later")
+  func reserved() throws {
+    let keeper = #"{"entity":"Keeper","attributes":{"birthDate":0},"relationships":{"tags":[7]}}"#
+    let other = keeper.replacing("[7]", with: "[]")
+    let boss = #"{"entity":"Keeper","key":1,"attributes":{"birthDate":0},"relationships":{"boss":5}}"#
+    let tags = ["a", "b"].map { #"{"entity":"Tag","attributes":{"label":"\#($0)"}}"# }
+    let lines = [keeper, other, other, boss, other, other] + tags
+    let (path, store) = (
+      try imports.write("d.jsonl", lines.joined(separator: "\n")), folder.newPath("Keys") + ".sqlite"
+    )
+    let outcome = try imports.importing([path], ["--allow-dangling"], to: store)
+    #expect(outcome.code == 0 && outcome.output.contains("note: 2 keys lead to no object"), "\(outcome)")
+    let queue = try DatabaseQueue(path: store)
+    try queue.read { db in
+      let keys = try Int.fetchAll(db, sql: "SELECT Z_PK FROM ZKEEPER ORDER BY Z_PK")
+      #expect(keys == [1, 6, 7, 8, 9, 10])
+      #expect(try Int.fetchAll(db, sql: "SELECT Z_PK FROM ZTAG ORDER BY Z_PK") == [8, 9])
+      for (name, largest) in [("Keeper", 10), ("Tag", 9)] {
+        #expect(
+          try Int.fetchOne(db, sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?", arguments: [name]) == largest)
+      }
+    }
+    try queue.close()
   }
 
   @Test("With checkpoints or without, the bytes are the same")

@@ -120,11 +120,12 @@ struct ListCommandTests {
     }
     let options = "--models M --jobs 2"
     #expect(
-      command([1, 2], ["godwit migrate /b --models M --json --drop File User"], .failed)
+      command([1, 2], ["\(ProgramName.current) migrate /b --models M --json --drop File User"], .failed)
         == "sed -n '2p;4p' 'my list' | P migrate --manifest - \(options) --drop File User")
     #expect(command([0, 1, 2, 3], nil, .waiting) == "P migrate --manifest 'my list' \(options)")
     #expect(
-      command([2, 3], ["godwit resume /c"], .waiting) == "sed -n '4,5p' 'my list' | P migrate --manifest - \(options)")
+      command([2, 3], ["\(ProgramName.current) resume /c"], .waiting)
+        == "sed -n '4,5p' 'my list' | P migrate --manifest - \(options)")
     #expect(
       command([0], ["godwit verify /a"], .failed)?.hasSuffix(" verify /a") == true && command([0], nil, .done) == nil)
   }

@@ -146,7 +146,8 @@ struct PlainEndTests {
     process.send(SIGKILL)
     _ = try process.wait()
     let killed = try status(["--check"])
-    #expect(killed.code == 20 && killed.output.contains(#/interrupted.*, unusable\n[^`]*not resumed/#), "\(killed)")
+    #expect(
+      killed.code == 20 && killed.output.contains(#/interrupted.*, cannot be resumed\n[^`]*not resumed/#), "\(killed)")
     for path in isMigrating ? [output, store] : [output] {
       let resumed = try folder.run("book-migration", ["resume", path])
       #expect(resumed.code == 20 && commands(resumed.error) == [commands(killed.output)[0]], "\(resumed)")

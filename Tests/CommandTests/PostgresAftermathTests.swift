@@ -117,7 +117,7 @@
         try session.execute("UPDATE \(schema).book SET pages = 77 WHERE id = (SELECT min(id) FROM \(schema).book)")
         let end = try process.wait()
         #expect(end.code == 12 && !end.error.contains("resume"), "\(end)")
-        #expect(try check(folder, store) == 1)
+        #expect(try check(folder, store) == 12)
         let again = try folder.run("godwit", load(store, schema, to: ["--identity"]))
         #expect(again.code == 20 && !again.error.contains("resume"), "\(again)")
         try folder.follow(end.commands)

@@ -59,7 +59,8 @@ struct StandingTests {
       #expect(outcome.code == code, "\(words): \(outcome)")
     }
     let text = try folder.run("godwit", ["status", "--check", store])
-    #expect(text.code == code && text.output.contains("unusable") && text.output.contains("problem: "), "\(text)")
+    #expect(
+      text.code == code && text.output.contains("cannot be resumed") && text.output.contains("problem: "), "\(text)")
     try expectSaidEverywhere(code)
     let advice = try #require(text.output.split(separator: "\n").last?.firstMatch(of: #/`([^`]+)`/#))
     try bringBack()
@@ -133,6 +134,12 @@ struct StandingTests {
       let outcome = try folder.run("godwit", words)
       #expect(outcome.output.contains(resume) && !outcome.output.contains("godwit resume"), "\(outcome)")
     }
+    // The check tells each program what its own resume would do.
+    let checked = try folder.run("godwit", ["status", "--check", store])
+    #expect(checked.code == 20 && checked.output.contains("problem: it needs the policy Library"), "\(checked)")
+    #expect(try folder.run("book-migration", ["status", "--check", store]).code == 75)
+    let listed = try folder.run("godwit", ["resume", "--manifest", try folder.list([store])])
+    #expect(listed.code == 20 && listed.output.contains("to continue: book-migration resume --manifest "), "\(listed)")
     let refused = try folder.run("godwit", ["resume", store, "--json"])
     #expect(refused.code == 20 && refused.error.contains("Go on with \(resume)"), "\(refused)")
     let failure = try JSONDecoder().decode(FailureDocument.self, from: Data(refused.output.utf8)).error
@@ -141,16 +148,31 @@ struct StandingTests {
     #expect(pasted.code == 0 && pasted.output.contains("verified"), "\(pasted)")
   }
 
-  @Test("A run's file makes no other program of what is advised: only a plain name is taken from it")
+  @Test("A run's file makes no other program of what is advised: it names one that has begun such runs here, or none")
   func foreignProgram() throws {
     let job = try folder.interrupted(store)
     let plan = try String(contentsOfFile: job + "/plan.json", encoding: .utf8)
     #expect(plan.contains("\"program\" : \"book-migration\""), "\(plan)")
-    for name in ["/tmp/x", "-x", "a b", "$(touch x)", "..", ""] {
+    for name in ["/tmp/x", "-x", "a b", "$(touch x)", "..", "", "rm", "shred"] {
       try plan.replacing("\"book-migration\"", with: "\"\(name)\"")
         .write(toFile: job + "/plan.json", atomically: false, encoding: .utf8)
       let status = try folder.run("godwit", ["status", store])
       #expect(status.code == 0 && status.output.contains("`godwit resume \(store)`"), "\(name): \(status)")
     }
+  }
+
+  @Test("A run whose store is in place needs no checkpoint: it is finished by resume, and status says so")
+  func finishedWithoutCheckpoints() throws {
+    let hook = "sh -c '[ $GODWIT_PHASE != after-cut-over ] || kill -9 $PPID'"
+    let words = ["migrate", store, "--on-phase", hook, "--checkpoint-every", "20kB"] + CommandFolder.models
+    _ = try folder.run("book-migration", words)
+    for path in CommandFolder.checkpoints(try JobDirectory(destination: store).path) {
+      try Data().write(to: URL(fileURLWithPath: path))
+    }
+    let damaged = try folder.run("book-migration", ["status", "--check", store])
+    #expect(damaged.code == 75 && !damaged.output.contains("--restart"), "\(damaged)")
+    let line = try #require(damaged.output.firstMatch(of: #/Finish with `([^`]+)`/#)?.1, "\(damaged)")
+    let done = try folder.paste(String(line))
+    #expect(done.code == 0 && done.output.contains("verified"), "\(done)")
   }
 }

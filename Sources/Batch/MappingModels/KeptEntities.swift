@@ -41,9 +41,10 @@ package struct CopiedAttributes {
   /// Behind what was found last: most keep their order.
   private var (place, mapped) = (0, 0)
 
-  /// `old` are the source entity's, own and inherited.
+  /// `old` are the source entity's, own and inherited. Of a mapping that names an attribute twice nothing is said.
   package init(_ mapping: EntityMapping, of old: [AttributeDescription]) {
-    (self.old, mappings) = (old, mapping.attributeMappings)
+    let names = Set(mapping.attributeMappings.lazy.map(\.name))
+    (self.old, mappings) = (old, names.count == mapping.attributeMappings.count ? mapping.attributeMappings : [])
   }
 
   /// Whether an attribute is copied from one that is the same in every respect, and has one column.
@@ -55,7 +56,7 @@ package struct CopiedAttributes {
     return same == attribute
   }
 
-  /// The element that is meant. No two have one name.
+  /// The element that is meant. Names are not repeated: the model was checked.
   private static func find<Element>(
     in elements: [Element], from place: inout Int, _ isMeant: (Element) -> Bool
   ) -> Element? {
@@ -72,7 +73,6 @@ package struct CopiedAttributes {
 extension Dictionary where Key == String {
   /// What these names have, and others. A copy that is changed is made sooner than a new dictionary is filled.
   func keeping(_ names: [String], and others: Self) -> Self {
-    // A name may be declared by an entity and by its parent.
     let kept = Set(names)
     let isComplete = kept.count + others.keys.count { self[$0] != nil && !kept.contains($0) } == count
     let found = isComplete ? self : filter { kept.contains($0.key) }

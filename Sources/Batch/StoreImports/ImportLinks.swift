@@ -146,6 +146,7 @@ final class ImportLinks {
       switch target {
       case .object(let found, let key):
         guard let other = plan.entities[found ?? relationship.destination] else { continue }
+        if plan.allowsDangling { try spool.reserve(key, in: other.table) }
         try link(
           relationship, address, of: entity, to: ImportAddress(key: key), table: other.table,
           entity: found == nil && plan.hasFamily(relationship.destination) ? 0 : other.number, place: place, line: line)

@@ -3,7 +3,7 @@ import StoreVerification
 
 // Objects that do not fit together.
 extension ImportRun {
-  /// Verifies the store. Returns how many links lead to no object, if they may.
+  /// Verifies the store. Returns how many keys lead to no object, if they may.
   func verify() throws -> UInt64 {
     let found = try StoreImport.violations(in: files.prefix, of: model, fileSystem, monitor: monitor)
     let dangling = options.allowsDangling ? found.filter { $0.isDangling(plan) } : []

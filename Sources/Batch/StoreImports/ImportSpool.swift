@@ -68,11 +68,19 @@ final class ImportSpool {
 
   /// The address of a new object of a table. Throws ``ImportProblem`` if there are too few keys.
   func address(_ table: Int, key: Int64?) throws -> ImportAddress {
-    let largest = max(largestKeys[table], key ?? 0)
-    let count = newRows[table] + (key == nil ? 1 : 0)
+    try take(key ?? 0, more: key == nil ? 1 : 0, in: table)
+    return key.map(ImportAddress.init(key:)) ?? ImportAddress(new: newRows[table])
+  }
+
+  /// Lets no new object get a key that leads to none: not in this import, nor by an application later. Throws
+  /// ``ImportProblem`` if there are too few keys.
+  func reserve(_ key: Int64, in table: Int) throws { try take(key, more: 0, in: table) }
+
+  /// Counts a key that is given, and new rows.
+  private func take(_ key: Int64, more: Int64, in table: Int) throws {
+    let (largest, count) = (max(largestKeys[table], key), newRows[table] + more)
     guard count <= .max - largest else { throw Self.fewKeys(largest) }
     (largestKeys[table], newRows[table]) = (largest, count)
-    return key.map(ImportAddress.init(key:)) ?? ImportAddress(new: count)
   }
 
   private static func fewKeys(_ largest: Int64) -> ImportProblem {
@@ -128,11 +136,7 @@ final class ImportSpool {
   /// Gives rows their addresses, and adds none. Throws ``ImportProblem``.
   func count(_ stretch: ImportStretch) throws {
     try check(stretch.longestRecord)
-    let table = stretch.table
-    let largest = max(largestKeys[table], stretch.largestKey)
-    let count = newRows[table] + (stretch.isKeyed ? 0 : Int64(stretch.count))
-    guard count <= .max - largest else { throw Self.fewKeys(largest) }
-    (largestKeys[table], newRows[table]) = (largest, count)
+    try take(stretch.largestKey, more: stretch.isKeyed ? 0 : Int64(stretch.count), in: stretch.table)
   }
 
   /// Adds rows of lines that follow each other from `line` on. Throws ``ImportProblem``, and adds none then.

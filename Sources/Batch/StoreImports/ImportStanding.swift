@@ -29,7 +29,7 @@ extension MigrationJob {
     guard status.state != .running else { return status }
     let found = try checkpoint(of: place, &status)
     if try place.isNamed(note) {
-      status.state = .finished
+      (status.state, status.resumeRefusal) = (.finished, nil)
       status.advice = "The store is imported. Finish with \(place.resume)"
       return status
     }

@@ -9,7 +9,7 @@ public struct ImportSummary: Sendable, Equatable {
   public var links: UInt64 = 0
   /// Lines that were left out.
   public var rejects: UInt64 = 0
-  /// Links that lead to no object; see ``ImportOptions/allowsDangling``.
+  /// Keys that lead to no object, in rows and in join tables; see ``ImportOptions/allowsDangling``.
   public var dangling: UInt64 = 0
   /// Files of external data that are beside the store.
   public var externalFiles: UInt64 = 0

@@ -14,7 +14,8 @@ struct ImportToOne {
 
   /// Nil if more than this row says where the link is.
   init?(_ relationship: ImportPlan.Relationship, _ plan: ImportPlan) {
-    guard !relationship.isToMany, relationship.back == nil,
+    // A key that may lead to no object is noted when its line is read.
+    guard !relationship.isToMany, relationship.back == nil, !plan.allowsDangling,
       case .ownKey(_, let column, let entityColumn, let orderColumn) = relationship.storage
     else { return nil }
     (self.column, self.entityColumn, self.orderColumn) = (column, entityColumn, orderColumn)

@@ -27,7 +27,7 @@ struct ImportSummaryText {
   private var notes: [String] {
     var lines = summary.emptyFiles.map { "note: \($0) has no objects" }
     if summary.dangling > 0 {
-      lines.append("note: \(summary.dangling.counted("link leads", "links lead")) to no object")
+      lines.append("note: \(summary.dangling.counted("key leads", "keys lead")) to no object")
     }
     if !summary.passedOver.isEmpty {
       lines.append("note: passed over, as the names end otherwise: \(Self.list(summary.passedOver))")

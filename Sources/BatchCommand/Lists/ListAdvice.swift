@@ -37,9 +37,13 @@ struct ListAdvice {
   private func command(
     _ group: ListSummary.Group, next advised: [String]?, by words: ListWords, like kept: KeptResult? = nil
   ) -> Command? {
-    let next = advised?.first.flatMap { ShellLine($0).whole }?.dropFirst().map { $0 } ?? []
+    let whole = advised?.first.flatMap { ShellLine($0).whole } ?? []
+    let next = Array(whole.dropFirst())
+    let program = kept?.program ?? whole.first ?? ProgramName.current
     func made(_ words: [String], isToCorrect: Bool = false) -> Command? {
-      line(words, group.stores, like: kept).map { Command(line: $0, isToCorrect: isToCorrect && group.tone == .failed) }
+      // Another program may do what this one cannot.
+      let comesAgain = isToCorrect && group.tone == .failed && (kept != nil || program == ProgramName.current)
+      return line(words, group.stores, by: program, in: kept?.folder).map { Command(line: $0, isToCorrect: comesAgain) }
     }
     // Who is busy with a store ends by himself.
     guard let verb = next.first, group.exitCode != ExitCodes.leaseHeld else {
@@ -65,11 +69,10 @@ struct ListAdvice {
 
   /// The command on the lines of these stores alone. Another program may lack the policies, and another folder has
   /// other files.
-  private func line(_ command: [String], _ stores: [Int], like kept: KeptResult?) -> String? {
-    let isElsewhere = kept.map { $0.folder != FileManager.default.currentDirectoryPath } ?? false
-    let path = isElsewhere ? URL(fileURLWithPath: list.path).path : list.path
-    let change = isElsewhere ? ShellWords.line(["cd", kept?.folder ?? ""]) + " && " : ""
-    let program = kept?.program ?? ProgramName.current
+  private func line(_ command: [String], _ stores: [Int], by program: String, in folder: String?) -> String? {
+    let other = folder == FileManager.default.currentDirectoryPath ? nil : folder
+    let path = other == nil ? list.path : URL(fileURLWithPath: list.path).path
+    let change = other.map { ShellWords.line(["cd", $0]) + " && " } ?? ""
     func named(_ path: String) -> String {
       ShellWords.line([program, command[0], "--manifest", path] + command.dropFirst())
     }

@@ -54,10 +54,13 @@ struct ListWords: Sendable {
     "--nice", "--workers",
   ]
 
+  /// Consents: one more takes none back.
+  private static let consents: Set = ["--drop", "--accept-loss"]
+
   /// What was typed behind the command, with what a `resume` of the same list has chosen since.
   func adding(_ resume: ListWords) -> [String] {
     let more = StoreCommandWords.groups(resume.line).filter { Self.shared.contains(Self.name($0)) }
-    let named = Set(more.map(Self.name))
+    let named = Set(more.map(Self.name)).subtracting(Self.consents)
     let kept = StoreCommandWords.groups(line).filter { !named.contains(Self.name($0)) }
     return (kept + more).flatMap { $0 }
   }

@@ -19,6 +19,7 @@ extension MigrationJob {
       try PlanFingerprint.of(
         steps: steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: plan.now))
     try plan.write(to: job, fileSystem)
+    if let program = plan.program { JobRegistry(fileSystem).record(program: program) }
     if let error = JobRegistry(fileSystem).record(source: plan.source, job: job) {
       try log?.append("the run cannot be found by its source, only by its destination: \(error)")
     }

@@ -103,11 +103,11 @@ struct JobPlan: Codable, Equatable {
   var order: VersionOrder { stages.map { .stages($0) } ?? successors.map { .successors($0) } ?? .names }
 
   /// The program that goes on with the run: this one if it has the policies, else the one that began it. A file may come
-  /// from anywhere, so only a plain name is taken from it.
-  func program(_ policies: PolicyRegistry) -> String {
-    guard let program, !self.policies.keys.allSatisfy(policies.has), program.first?.isLetter == true,
-      program.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
-    else { return ProgramName.current }
+  /// from anywhere, so it can only name a program that the registry knows.
+  func program(_ policies: PolicyRegistry, _ registry: JobRegistry) -> String {
+    guard let program, !self.policies.keys.allSatisfy(policies.has), registry.knows(program: program) else {
+      return ProgramName.current
+    }
     return program
   }
 

@@ -94,6 +94,26 @@ public struct JobRegistry: Sendable {
     }
   }
 
+  /// Notes that a program of this name has begun runs with policies of its own: advice may name it from then on. Without
+  /// the note nothing is lost but that.
+  func record(program name: String) {
+    guard let directory, let path = path(ofProgram: name), !knows(program: name) else { return }
+    try? makeDirectories(directory)
+    try? fileSystem.writeDurably(Array(name.utf8), to: path)
+  }
+
+  /// Whether a program of this name has begun such runs on this machine, for this user.
+  func knows(program name: String) -> Bool {
+    path(ofProgram: name).flatMap { try? fileSystem.status($0) } != nil
+  }
+
+  private func path(ofProgram name: String) -> String? {
+    guard name.first?.isLetter == true,
+      name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
+    else { return nil }
+    return directory.map { FilePaths.join($0, name + ".program") }
+  }
+
   /// Forgets the job of a source. A failure is returned, not thrown.
   @discardableResult public func forget(source: String) -> (any Error)? {
     do {

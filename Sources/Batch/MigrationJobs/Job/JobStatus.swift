@@ -93,8 +93,8 @@ extension MigrationJob {
       status.problems.append("\(error)")
     } catch let error as StreamsError {
       status.problems.append("\(error)")
-      // Without a checkpoint a run does not go on, though its store is as it was.
-      if !life.isOwned, error.code == .damagedCheckpoint {
+      // Without a checkpoint a run does not go on, though its store is as it was. What is only to be finished needs none.
+      if !life.isOwned, error.code == .damagedCheckpoint, case .goOn = life.answer(to: .resume) {
         status.resumeRefusal = BatchError(wrapping: error).exitCode
         status.advice = wayOut(.restart, life: life, job: job).hint
       }
@@ -118,11 +118,17 @@ extension MigrationJob {
         status.problems.append(error.message)
       }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
-    } else if status.state != .failed, let refusal = try resumeRefusal(life, job) {
+    } else if status.state != .failed, let refusal = (try? resumeRefusal(life, job)) ?? nil {
       status.resumeRefusal = refusal.exitCode
       // Why it cannot be read is said where it is read.
       if life.phase != .unreadable { status.problems.append(refusal.message) }
       status.advice = refusal.hint
+    } else if status.state != .failed, case .goOn = life.answer(to: .resume),
+      let missing = (try? JobPlan.read(job, fileSystem))?.policies.keys.sorted().first(where: { !policies.has($0) })
+    {
+      status.resumeRefusal = BatchError.Code.missingPolicy.exitCode
+      status.problems.append("it needs the policy \(missing), which this program does not have")
+      status.advice = "Go on with \(command(["resume", job.destination], on: job))"
     } else if case .refuse(let way) = life.answer(to: .migrate) {
       let refusal = refusal(life, way: way, job: job)
       if status.state == .failed { status.problems.append(refusal.message) }

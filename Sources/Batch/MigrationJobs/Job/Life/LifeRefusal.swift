@@ -94,8 +94,8 @@ extension MigrationJob {
 
   /// A command that goes on with a run, of a program that has its policies.
   func command(_ words: [String], on job: JobDirectory) -> AdvisedCommand {
-    let program = (try? JobPlan.read(job, fileSystem))?.program(policies) ?? ProgramName.current
-    return ProgramName.command(words, of: program)
+    let program = (try? JobPlan.read(job, fileSystem))?.program(policies, JobRegistry(fileSystem))
+    return ProgramName.command(words, of: program ?? ProgramName.current)
   }
 
   /// The words of the command that began the run of a store, which name what it reads; none if no command did.
