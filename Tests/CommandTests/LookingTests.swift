@@ -9,7 +9,8 @@ struct LookingTests {
   init() throws { folder = try CommandFolder() }
 
   private func expectNoWrites(_ store: String, at location: SourceLocation = #_sourceLocation) throws {
-    let before = try folder.tree()
+    func state() -> [String] { FileManager.default.subpaths(atPath: folder.state)?.sorted() ?? [] }
+    let (before, known) = (try folder.tree(), state())
     for arguments in [
       ["plan", store] + CommandFolder.models, ["plan", store, "--json"] + CommandFolder.models, ["inspect", store],
       ["inspect", store, "--models", ExampleFolder.models], ["status", store], ["status", store, "--json"],
@@ -21,7 +22,7 @@ struct LookingTests {
       #expect(outcome.code == 0 && outcome.error.isEmpty, "\(arguments): \(outcome)", sourceLocation: location)
       #expect(try folder.tree() == before, "\(arguments)", sourceLocation: location)
     }
-    #expect(!FileManager.default.fileExists(atPath: folder.state), sourceLocation: location)
+    #expect(state() == known, sourceLocation: location)
   }
 
   // Traps 1 and 2.
