@@ -105,11 +105,14 @@ struct JobPlan: Codable, Equatable {
   /// The program that goes on with the run: this one if it has the policies, else the one that began it. A file may come
   /// from anywhere, so it can only name a program that the registry knows.
   func program(_ policies: PolicyRegistry, _ registry: JobRegistry) -> String {
-    guard let program, !self.policies.keys.allSatisfy(policies.has), registry.knows(program: program) else {
+    guard let program, missingPolicy(policies) != nil, registry.knows(program: program) else {
       return ProgramName.current
     }
     return program
   }
+
+  /// A policy of the run that a program with these policies lacks; nil if it has them all.
+  func missingPolicy(_ policies: PolicyRegistry) -> String? { self.policies.keys.sorted().first { !policies.has($0) } }
 
   /// Which run it is: a history of another one is not continued.
   var name: String { "\(now) \(token ?? planFingerprint)" }

@@ -124,7 +124,7 @@ extension MigrationJob {
       if life.phase != .unreadable { status.problems.append(refusal.message) }
       status.advice = refusal.hint
     } else if status.state != .failed, case .goOn = life.answer(to: .resume),
-      let missing = (try? JobPlan.read(job, fileSystem))?.policies.keys.sorted().first(where: { !policies.has($0) })
+      let missing = (try? JobPlan.read(job, fileSystem))?.missingPolicy(policies)
     {
       status.resumeRefusal = BatchError.Code.missingPolicy.exitCode
       status.problems.append("it needs the policy \(missing), which this program does not have")
