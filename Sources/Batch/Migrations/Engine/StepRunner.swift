@@ -202,7 +202,8 @@ package final class StepRunner {
     let rows = rowsBefore + transformer.state.rowsRead - rowsAtStart
     let objects = progress.objectsRead(plan.units[transformer.state.unit], in: transformer.state)
     let done = work.fraction(
-      unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize))
+      unit: transformer.state.unit, pages: Double(bytesRead) / Double(job.reader.snapshot.geometry.pageSize),
+      named: Double(lookups.added) / Double(max(1, rows - rowsBefore)))
     let bytes = records.byteCount + outsideBytes
     let before = job.monitor.progress.rows
     job.monitor.update { progress in

@@ -13,6 +13,8 @@ struct StepWork {
   private var costs: [(pages: Double, rows: Double, cost: Double)] = []
   /// Pages of the unit at which a run is resumed that were read before.
   private var pagesBefore = (unit: 0, pages: 0.0)
+  /// An entry for every second row makes look-ups grow for as long as rows come.
+  private static let manyNames = 2.0
 
   /// Nothing to do.
   init() {}
@@ -45,11 +47,14 @@ struct StepWork {
     pagesBefore = (unit, costs[unit].pages * min(1, Double(rowsRead) / max(1, costs[unit].rows)))
   }
 
-  /// The part of the step's units that is done when this process has read so many pages of a unit.
-  func fraction(unit: Int, pages: Double) -> Double {
+  /// The part of the step's units that is done when this process has read so many pages of a unit. `named` are the
+  /// entries of look-ups for each row so far: where they are many, look-ups get slower as they grow.
+  func fraction(unit: Int, pages: Double, named: Double = 0) -> Double {
     guard total > 0, costs.indices.contains(unit) else { return 1 }
     let pages = pages + (unit == pagesBefore.unit ? pagesBefore.pages : 0)
-    return min(1, (done + costs[unit].cost * min(1, pages / max(1, costs[unit].pages))) / total)
+    let read = min(1, pages / max(1, costs[unit].pages))
+    let part = read * (1 - WorkCost.growth * min(1, Self.manyNames * named) * (1 - read))
+    return min(1, (done + costs[unit].cost * part) / total)
   }
 
   /// A unit is done.

@@ -31,6 +31,9 @@ final class LookupTable {
   /// Seconds that look-ups beyond memory took in this process, about.
   var secondsOfRuns: Double { maps.reduce(secondsOfSearcher) { $0 + $1.secondsOfRuns } }
 
+  /// Entries that this process added.
+  @exclusivity(unchecked) private(set) var added: UInt64 = 0
+
   /// Those that did not fit into memory.
   var inRuns: [Int] { maps.indices.filter { maps[$0].hasRuns } }
 
@@ -195,6 +198,7 @@ final class LookupTable {
       guard lookups[place].isWish, found.key != entry.key, found.entity & Self.repeated == 0 else { return }
       return try maps[place].insert(key, SpillingEntry(key: found.key, entity: found.entity | Self.repeated))
     }
+    added += 1
     try maps[place].insert(key, entry)
   }
 
