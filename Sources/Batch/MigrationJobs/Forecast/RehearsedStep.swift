@@ -44,7 +44,8 @@ struct RehearsedStep {
   /// The same of the whole store.
   func step(_ forecast: StepForecast, bytes: ForeseenBytes, plan: StepPlan) -> MigrationForecast.Step {
     let (preparing, tables, indexes) = clock.seconds
-    let changes = max(0, tables - forecast.sampleSeconds) * bytes.tableFactor
+    // Without late changes this is what the last pages waited for, which are no more in a large store.
+    let changes = max(0, tables - forecast.sampleSeconds) * (state.isPatched ? bytes.tableFactor : 1)
     let indexing = indexes * bytes.indexFactor
     let seconds = preparing + forecast.seconds + changes + indexing + counting
     let objects = plan.layout.entityTables.map { ($0.rootEntity, forecast.rows[$0.name] ?? Foreseen(0)) }

@@ -14,9 +14,12 @@ struct StepForecast {
   /// Seconds of all units, in the sample and estimated.
   private(set) var sampleSeconds = 0.0
   private(set) var seconds = 0.0
+  /// The part of a unit behind which its rows are timed. Those that look into runs are the last ones of a sample.
+  private let steady: Double
 
   /// `tableRows` says how many rows the tables have that were not read as a whole, by their roots.
   init(_ plan: StepPlan, rehearsal: StepRehearsal, state: StepState, tableRows: [UInt32: Double]) {
+    steady = rehearsal.lookupsInRuns.isEmpty ? 0.5 : 0.75
     for name in plan.tableNames { rows[name] = Foreseen(0) }
     let measured = rehearsal.units
     for (number, unit) in plan.units.enumerated() {
@@ -33,7 +36,11 @@ struct StepForecast {
 
   private mutating func add(_ unit: StepUnit, marks: [StepRehearsal.Mark], factor: Double, plan: StepPlan) {
     guard let first = marks.first, let last = marks.last, marks.count > 1 else { return }
-    let half = marks.min { $0.distance(to: last.rowsRead / 2) < $1.distance(to: last.rowsRead / 2) } ?? last
+    func mark(_ part: Double) -> StepRehearsal.Mark {
+      let place = UInt64(part * Double(last.rowsRead))
+      return marks.min { $0.distance(to: place) < $1.distance(to: place) } ?? last
+    }
+    let half = mark(0.5)
     let all = Double(last.rowsRead) * factor
     var (written, sampled) = (0.0, 0.0)
     for (table, name) in plan.tableNames.enumerated() {
@@ -44,10 +51,10 @@ struct StepForecast {
       written += Double(found.likely)
       sampled += Double(growth.sampled)
     }
-    // Rows behind the sample that find what others have made write less.
+    // Rows behind the sample that find what others have made write less: about half of a row's time is writing.
     let more = sampled * (all / Double(max(1, last.rowsRead)) - 1)
-    let share = more > 0 ? min(1, max(0, (written - sampled) / more)) : 1
-    let unitSeconds = last.seconds + Self.perRow(half, last) * (all - Double(last.rowsRead)) * share
+    let share = more > 0 ? (1 + min(1, max(0, (written - sampled) / more))) / 2 : 1
+    let unitSeconds = last.seconds + Self.perRow(mark(steady), last) * (all - Double(last.rowsRead)) * share
     sampleSeconds += last.seconds
     seconds += unitSeconds
     parts.append(
@@ -57,11 +64,11 @@ struct StepForecast {
   }
 
   /// Seconds of a row. What the beginning of a unit takes is not for every row.
-  private static func perRow(_ half: StepRehearsal.Mark, _ last: StepRehearsal.Mark) -> Double {
-    guard last.rowsRead > half.rowsRead, half.rowsRead > 0 else {
+  private static func perRow(_ first: StepRehearsal.Mark, _ last: StepRehearsal.Mark) -> Double {
+    guard last.rowsRead > first.rowsRead, first.rowsRead > 0 else {
       return last.seconds / Double(max(1, last.rowsRead))
     }
-    return (last.seconds - half.seconds) / Double(last.rowsRead - half.rowsRead)
+    return (last.seconds - first.seconds) / Double(last.rowsRead - first.rowsRead)
   }
 
   /// The mapping model whose rows a unit reads, or what the unit is about.

@@ -52,9 +52,13 @@ struct StepWork {
   func fraction(unit: Int, pages: Double, named: Double = 0) -> Double {
     guard total > 0, costs.indices.contains(unit) else { return 1 }
     let pages = pages + (unit == pagesBefore.unit ? pagesBefore.pages : 0)
-    let read = min(1, pages / max(1, costs[unit].pages))
-    let part = read * (1 - WorkCost.growth * min(1, Self.manyNames * named) * (1 - read))
-    return min(1, (done + costs[unit].cost * part) / total)
+    return min(1, (done + costs[unit].cost * Self.part(read: pages / max(1, costs[unit].pages), named: named)) / total)
+  }
+
+  /// The part of a unit's work that is done with such a part of its pages: the first rows are those that take less.
+  static func part(read: Double, named: Double) -> Double {
+    let read = min(1, read)
+    return read * (1 - WorkCost.growth * min(1, manyNames * named) * (1 - read))
   }
 
   /// A unit is done.
