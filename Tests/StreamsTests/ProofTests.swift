@@ -173,4 +173,27 @@ import Testing
     print("proof: \(noticed) of 300 damaged files noticed by their structure (seed 99)")
     #expect(noticed > 50)
   }
+
+  @Test("Jobs weigh as many pages as they read, about, so that threads begin with the largest indexes")
+  func weights() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("weights.sqlite")
+    let roots = try DatabaseQueue(path: path).writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          PRAGMA page_size = 1024; CREATE TABLE t (a, b, c, d); CREATE INDEX i ON t (a, b DESC); CREATE INDEX n ON t (b);
+          CREATE INDEX r ON t (b, c); CREATE TABLE w (k, v, PRIMARY KEY (k)) WITHOUT ROWID;
+          WITH RECURSIVE n(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 20000)
+          INSERT INTO t SELECT n * 7919 % 20011, 'text ' || n, n, NULL FROM n
+          """)
+      let found = try Row.fetchAll(db, sql: "SELECT name, rootpage FROM sqlite_schema")
+      return Dictionary(found.map { ($0["name"] as String, UInt32($0["rootpage"] as Int)) }) { $1 }
+    }
+    let pages = Double(try Data(contentsOf: URL(fileURLWithPath: path)).count) / 1024
+    let jobs = try proof(path, roots).jobs()
+    let weight = jobs.reduce(0) { $0 + $1.weight }
+    #expect(weight > 0.7 * pages && weight < 1.4 * pages, "\(weight) for \(pages) pages")
+    let index = jobs.first { $0.name == "i" }?.weight ?? 0
+    #expect(index > 0.1 * pages, "\(index) for the index")
+  }
 }

@@ -41,6 +41,8 @@ struct ProofPasses {
   let monitor: RunMonitor?
   /// What was looked at while the store was written.
   var early: EarlyProof?
+  /// Rows of a page, about: what a board's weights count in.
+  private static let rowsOfPage = 16.0
 
   /// What all passes found together.
   func run(_ progress: (Double, String) -> Void) throws -> Proof.Findings {
@@ -61,7 +63,7 @@ struct ProofPasses {
       limit: plan.recordLimit(memory), early: early, rtrees: plan.rtrees)
     let monitor = monitor
     let checks = try proof.jobs().map { job in
-      StoreCheck(name: "\(job.name), page by page", weight: job.weight) { _ in
+      StoreCheck(name: "\(job.name), page by page", weight: job.weight * Self.rowsOfPage) { _ in
         try proof.run(job)
         try monitor?.throwIfStopRequested()
         return CheckFindings()

@@ -20,20 +20,6 @@ public final class Proof: Sendable {
     case rtree(Int)
   }
 
-  /// What was found.
-  public struct Findings: Sendable {
-    /// What the rows of the tables are, in their order; nil for a table that could not be read to its end.
-    public var rows: [ProofRows?] = []
-    /// What the indexes hold, in the order of the trees; nil for one that could not be read to its end.
-    public var entries: [ProofEntries?] = []
-    /// What the R-trees hold, in their order; nil for one that could not be read to its end.
-    package var rtrees: [ProofRTreeFindings?] = []
-    /// Sets with a key that is referred to and does not exist.
-    public var dangling: [Int] = []
-    /// Faults of the file's structure, with the table or index.
-    public var damage: [(name: String, error: StreamsError)] = []
-  }
-
   /// What belongs to one thread at a time.
   private final class Hand: @unchecked Sendable {
     // Sendable: handed out to one thread at a time, under the lock.
@@ -52,6 +38,8 @@ public final class Proof: Sendable {
     var damagedTables: Set<Int> = []
   }
 
+  /// Leaves below one of the lowest inner pages, about.
+  private static let leavesOfPart = 300
   private let file: ProofFile
   private let tables: [ProofTable]
   private let trees: [ProofIndex]
@@ -111,12 +99,21 @@ public final class Proof: Sendable {
   public func jobs() throws -> [Job] {
     let hand = take()
     defer { give(hand) }
-    var jobs = trees.indices.map { Job(name: trees[$0].name, weight: 64, work: .entries(tree: $0)) }
+    let pages = ProofPages(file)
+    var jobs = trees.indices.map { Job(name: trees[$0].name, weight: weight($0, pages), work: .entries(tree: $0)) }
     for table in tables.indices where isFirst || !tables[table].references.isEmpty || tables[table].kindColumn != nil {
       try noting(tables[table].name, table: table) { jobs += try split(table, hand) }
     }
     if isFirst { jobs += rtrees.indices.map { Job(name: rtrees[$0].name, weight: 64, work: .rtree($0)) } }
     return jobs
+  }
+
+  /// Pages of an index that were not looked at while the file was written, about. What is wrong with them, its job finds.
+  private func weight(_ tree: Int, _ pages: ProofPages) -> Double {
+    guard let shape = try? ProofTableWalk.shape(pages, trees[tree].root, inner: .indexInterior) else { return 1 }
+    guard let parts = early?.proof.entries[tree]?.count, shape.depth > 0 else { return shape.leaves }
+    let all = shape.depth > 1 ? shape.leaves / Double(Self.leavesOfPart) : 1
+    return shape.leaves * max(0, 1 - Double(parts) / max(1, all)) + Double(parts)
   }
 
   private func split(_ table: Int, _ hand: Hand) throws -> [Job] {
@@ -132,7 +129,7 @@ public final class Proof: Sendable {
     return stride(from: 0, to: parts.count, by: piece).map { start in
       let some = Array(parts[start..<min(start + piece, parts.count)])
       return Job(
-        name: tables[table].name, weight: Double(some.count) * (some[0].depth > 0 ? 300 : 1),
+        name: tables[table].name, weight: Double(some.count * (some[0].depth > 0 ? Self.leavesOfPart : 1)),
         work: .rows(table: table, piece: start, parts: some))
     }
   }

@@ -35,16 +35,24 @@ final class ProofTableWalk {
 
   /// Levels below the root, found along its left side. The page of the root is read by the first who walks it.
   static func depth(_ pages: ProofPages, _ root: UInt32, inner: ProofNode.Kind) throws -> Int {
-    var (page, depth) = (root, 0)
+    try shape(pages, root, inner: inner).depth
+  }
+
+  /// The same, and about how many leaves there are: as many below each inner page of a level as below its first.
+  static func shape(
+    _ pages: ProofPages, _ root: UInt32, inner: ProofNode.Kind
+  ) throws -> (depth: Int, leaves: Double) {
+    var (page, depth, leaves) = (root, 0, 1.0)
     while true {
       let bytes = try pages.page(page)
-      guard bytes.proofByte(page == 1 ? 100 : 0) == inner.rawValue else { return depth }
+      guard bytes.proofByte(page == 1 ? 100 : 0) == inner.rawValue else { return (depth, leaves) }
       depth += 1
       guard depth <= deepest else { throw pages.file.damage("the tree is too deep", page: page) }
       let node = try ProofNode(bytes, number: page, kind: inner, in: pages.file)
       guard node.cellCount > 0, node.place(0) + 4 <= pages.file.usable else {
         throw pages.file.damage("an inner page has no cell", page: page)
       }
+      leaves *= Double(node.cellCount + 1)
       page = bytes.proof32(node.place(0))
     }
   }

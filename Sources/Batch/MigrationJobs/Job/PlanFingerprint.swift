@@ -59,7 +59,7 @@ package enum PlanFingerprint {
     let texts = layout.entityTables.map(\.sql) + layout.joinTables.map(\.sql) + indexes + defaults
     // Runs of releases that made these indexes twice are not resumed.
     let repeated = model.entities.filter(\.repeatsIndexes).map { "\($0.name) repeats indexes" }
-    return (texts + model.versionIdentifiers + repeated).map(inOneModule)
+    return (texts + model.versionIdentifiers + repeated).map { replacing(oneModule, in: $0) }
   }
 
   /// A mapping as text that does not depend on the order of dictionaries.
@@ -67,17 +67,34 @@ package enum PlanFingerprint {
     var plain = mapping
     plain.userInfo = [:]
     let info = mapping.userInfo.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    return inOneModule(asBefore("\(plain) \(info)"))
+    return replacing(oneModule + asBefore, in: "\(plain) \(info)")
   }
 
-  /// A text with all types in one module, as they were when runs of this format began: they are to be resumed.
-  private static func inOneModule(_ text: String) -> String {
-    ["CoreDataModel.", "CoreDataStore.", "MappingModels."].reduce(text) { $0.replacing($1, with: "Batch.") }
+  /// All types are in one module, as they were when runs of this format began: they are to be resumed.
+  private static let oneModule = [
+    ("CoreDataModel.", "Batch."), ("CoreDataStore.", "Batch."), ("MappingModels.", "Batch."),
+  ].map { (Array($0.utf8), Array($1.utf8)) }
+
+  /// What mappings of older versions did not have is left out, if it says nothing.
+  private static let asBefore = [", removals: []", ", takesSubentities: false", ", givenName: nil"].map {
+    (Array($0.utf8), [UInt8]())
   }
 
-  /// The text of a mapping without what older versions did not have, if it says nothing.
-  private static func asBefore(_ text: String) -> String {
-    [", removals: []", ", takesSubentities: false", ", givenName: nil"].reduce(text) { $0.replacing($1, with: "") }
+  /// A text with pieces replaced, in one look at its bytes: texts of mappings are long.
+  private static func replacing(_ pairs: [(from: [UInt8], to: [UInt8])], in text: String) -> String {
+    let (bytes, firsts) = (Array(text.utf8), Set(pairs.map(\.from[0])))
+    var (result, index) = ([UInt8](), 0)
+    result.reserveCapacity(bytes.count)
+    while index < bytes.count {
+      if firsts.contains(bytes[index]), let pair = pairs.first(where: { bytes[index...].starts(with: $0.from) }) {
+        result += pair.to
+        index += pair.from.count
+      } else {
+        result.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 
   package static func hex(_ bytes: [UInt8]) -> String {
