@@ -65,4 +65,14 @@ struct ContentsPageTests {
   private func grouped(_ number: Int) -> String {
     number < 1000 ? "\(number)" : "\(number / 1000),\(String(format: "%03d", number % 1000))"
   }
+
+  @Test("Where a page cannot get its name, nothing is left of it")
+  func nothingLeft() throws {
+    let taken = folder.newPath("taken.html")
+    try FileManager.default.createDirectory(atPath: taken + "/inside", withIntermediateDirectories: true)
+    let outcome = try folder.run("godwit", ["diff", "--contents", old, new, "--html", taken])
+    #expect(outcome.code == 1 && outcome.error.contains("taken.html: the page cannot be written"), "\(outcome.error)")
+    #expect(FileManager.default.fileExists(atPath: taken + "/inside"))
+    #expect(!FileManager.default.fileExists(atPath: taken + ".new"))
+  }
 }

@@ -46,20 +46,14 @@ final class ContentsPage {
 
   private static func short(_ json: String) -> String { json.count <= 300 ? json : json.prefix(300) + "…" }
 
-  /// Writes the page; a file of that name is replaced when it is whole.
+  /// Writes the page; a file of that name is replaced when it is whole. Nothing else is left where that fails.
   func write(_ summary: ContentsDifference.Summary) throws {
-    let (files, working) = (LocalFileSystem(), path + ".new")
+    let files = LocalFileSystem()
     try Self.telling(path) {
-      let file = try files.open(working, .create)
-      defer { file.close() }
-      var end: UInt64 = 0
-      try write(summary) { bytes in
-        try bytes.withUnsafeBytes { try file.write($0, at: end) }
-        end += UInt64(bytes.count)
+      do { try files.writeDurably(to: path) { try write(summary, to: $0) } } catch {
+        try? files.remove(path + ".new")
+        throw error
       }
-      try file.sync()
-      try files.rename(working, to: path)
-      try files.syncDirectory(FilePaths.directory(of: path))
     }
   }
 

@@ -29,8 +29,18 @@ extension FileSystem {
   public func writeDurably(
     _ bytes: [UInt8], to path: String, prepare: (_ temporary: String) throws -> Void = { _ in }
   ) throws {
+    try writeDurably(to: path, prepare: prepare) { try $0(bytes) }
+  }
+
+  /// The same in pieces: `body` is given what takes them, one after the other.
+  ///
+  /// - Throws: ``StreamsError``, and what `prepare` and `body` throw.
+  public func writeDurably(
+    to path: String, prepare: (_ temporary: String) throws -> Void = { _ in },
+    _ body: (_ take: ([UInt8]) throws -> Void) throws -> Void
+  ) throws {
     let temporary = path + ".new"
-    try writeAndSync(bytes, to: temporary)
+    try writeAndSync(to: temporary, body)
     try prepare(temporary)
     try rename(temporary, to: path)
     try syncDirectory(FilePaths.directory(of: path))
@@ -39,10 +49,16 @@ extension FileSystem {
   /// Creates or replaces a file and syncs its bytes; its name is durable only after ``syncDirectory(_:)``.
   ///
   /// - Throws: ``StreamsError``.
-  public func writeAndSync(_ bytes: [UInt8], to path: String) throws {
+  public func writeAndSync(_ bytes: [UInt8], to path: String) throws { try writeAndSync(to: path) { try $0(bytes) } }
+
+  private func writeAndSync(to path: String, _ body: (_ take: ([UInt8]) throws -> Void) throws -> Void) throws {
     let file = try open(path, .create)
     defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    var end: UInt64 = 0
+    try body { piece in
+      try piece.withUnsafeBytes { try file.write($0, at: end) }
+      end += UInt64(piece.count)
+    }
     try file.sync()
   }
 
