@@ -85,10 +85,11 @@ struct MigrateCommand: ListedCommand, ModelCommand {
     let isLoad = database.isNamed || database.ddlOnly
     guard let output, !isLoad else { throw xml.outputIsMissing(models, isLoad: isLoad) }
     try XMLSource.tidying(output) {
+      let file = xml.file
       let made = try xml.migrated(
         to: output, models: named, arguments: arguments, memory: memory, operating: operating, restarts: restart,
         continues: continues)
-      try migrate(made, named: store, madeFrom: xml.file)
+      try migrate(made, named: store, madeFrom: file)
     }
   }
 

@@ -76,14 +76,9 @@ extension XMLSource {
 
   /// What reports name: what is made of it is gone then.
   var file: RunHistory.SourceFile? {
-    guard let bytes = (try? LocalFileSystem().status(path)?.size) ?? nil else { return nil }
-    return RunHistory.SourceFile(path: URL(fileURLWithPath: path).standardizedFileURL.path, bytes: bytes)
-  }
-
-  /// The store that is made beside an output, hidden, for as long as its migration goes on: a run that is interrupted
-  /// resumes from it.
-  static func copy(for output: String) -> String {
-    FilePaths.join(FilePaths.directory(of: output), "." + FilePaths.name(of: output) + ".from-xml")
+    guard let status = (try? LocalFileSystem().status(path)) ?? nil else { return nil }
+    return RunHistory.SourceFile(
+      path: URL(fileURLWithPath: path).standardizedFileURL.path, bytes: status.size, modified: status.modified)
   }
 
   /// The store that is migrated in place of this one; one that is there already is made anew if a run is given up.
@@ -91,7 +86,7 @@ extension XMLSource {
     to output: String, models: ModelArguments, arguments: [String], memory: ByteCount, operating: OperatingOptions,
     restarts: Bool, continues: Bool
   ) throws -> String {
-    let (copy, files) = (Self.copy(for: output), LocalFileSystem())
+    let (copy, files) = (XMLCopy.path(for: output), LocalFileSystem())
     if try files.statusOfName(copy) != nil {
       // A run goes on from what it began with.
       if !restarts, Self.isUnderWay(output) {
@@ -113,17 +108,22 @@ extension XMLSource {
 
   /// Throws `badCheckpoint` if what an interrupted run goes on from was read before the XML store was written to.
   func requireUnchanged(_ arguments: [String], _ output: String) throws {
-    let files = LocalFileSystem()
-    guard let made = try files.status(Self.copy(for: output))?.modified, let now = try files.status(path)?.modified,
-      now > made, Self.isUnderWay(output)
-    else { return }
+    guard Self.isUnderWay(output), try isChanged(since: output) else { return }
     let restart = ProgramName.command(
       ["migrate", path] + arguments + ["--output", output, "--restart"])
-    let resume = ProgramName.command("resume", output)
+    let resume = ProgramName.command("resume", XMLCopy.path(for: output))
     throw BatchError(
       .badCheckpoint, "the XML store was written to since its interrupted migration began",
       hint: "Begin anew with \(restart), or go on with what it held then: \(resume)", effect: .nothingWritten,
       next: [restart.line, resume.line], path: path)
+  }
+
+  /// A run says what it was. Before its plan is written there is the store that was made of it.
+  private func isChanged(since output: String) throws -> Bool {
+    let files = LocalFileSystem()
+    if let isChanged = try MigrationJob().isOriginChanged(ofRunTo: output) { return isChanged }
+    guard let made = try files.status(XMLCopy.path(for: output)), let now = try files.status(path) else { return false }
+    return now.modified > made.modified
   }
 
   /// What a migration is told that names no output, or a server.
@@ -205,7 +205,7 @@ extension XMLSource {
   }
 
   private static func tidy(_ output: String) {
-    let copy = copy(for: output)
+    let copy = XMLCopy.path(for: output)
     guard (try? LocalFileSystem().statusOfName(copy)) ?? nil != nil, !isUnderWay(output) else { return }
     try? LocalFileSystem().remove(copy)
   }

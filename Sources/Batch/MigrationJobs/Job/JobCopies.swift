@@ -20,7 +20,7 @@ extension MigrationJob {
         steps: steps, extras: request.extras, indexes: request.indexBuilding, policies: policies, now: plan.now))
     try plan.write(to: job, fileSystem)
     if let program = plan.program { JobRegistry(fileSystem).record(program: program) }
-    if let error = JobRegistry(fileSystem).record(source: plan.source, job: job) {
+    if let error = JobRegistry(fileSystem).record(source: plan.namedSource, job: job) {
       try log?.append("the run cannot be found by its source, only by its destination: \(error)")
     }
     return plan

@@ -92,6 +92,9 @@ struct JobPlan: Codable, Equatable {
 
   var isInPlace: Bool { source == destination }
 
+  /// What a person calls the source.
+  var namedSource: String { madeFrom?.path ?? source }
+
   /// Lets a file hold the cut-over, from wherever the run is resumed; with nil what held it does so still.
   mutating func hold(by path: String?) { if let path { heldBy = URL(fileURLWithPath: path).path } }
 
@@ -146,10 +149,12 @@ struct JobPlan: Codable, Equatable {
   }
 
   /// Whether a time of change is that of the source at the beginning. Archives keep whole seconds only.
-  func isSourceTime(_ time: Int64) -> Bool {
-    guard let sourceModified else { return true }
+  func isSourceTime(_ time: Int64) -> Bool { sourceModified.map { Self.isSame(time, as: $0) } ?? true }
+
+  /// A copied file may have whole seconds.
+  static func isSame(_ time: Int64, as before: Int64) -> Bool {
     let second: Int64 = 1_000_000_000
-    return time == sourceModified || (time % second == 0 && time / second == sourceModified / second)
+    return time == before || (time % second == 0 && time / second == before / second)
   }
 
   static func read(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> JobPlan {

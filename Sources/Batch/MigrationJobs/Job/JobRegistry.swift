@@ -63,6 +63,11 @@ public struct JobRegistry: Sendable {
     let beside = try JobDirectory(destination: path)
     if try beside.exists(fileSystem) { return try beside.current(fileSystem) }
     let source = beside.destination
+    if let output = XMLCopy.output(of: source), case let job = try JobDirectory(destination: output),
+      try job.exists(fileSystem)
+    {
+      return try job.current(fileSystem)
+    }
     guard let path = entryPath(source), try fileSystem.status(path) != nil else { return nil }
     let bytes = try fileSystem.readAll(path, cap: 1 << 16)
     guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(bytes)), entry.source == source,

@@ -39,7 +39,7 @@ extension MigrationJob {
     }
     defer { lease.release() }
     let life = try RunLife.look(job, fileSystem, isOwn: true)
-    if let refusal = try resumeRefusal(life, job) { throw refusal }
+    if let refusal = try resumeRefusal(life, job, named: path) { throw refusal }
     let answer = life.answer(to: .resume)
     switch answer {
     case .goOn, .finish, .cutOverAgain: try job.refuseLinks(fileSystem)
@@ -70,14 +70,18 @@ extension MigrationJob {
   }
 
   /// Why a run that nobody works on is not resumed; nil if it is. ``resume`` and ``status(_:)`` ask the same.
-  func resumeRefusal(_ life: RunLife, _ job: JobDirectory) throws -> BatchError? {
+  ///
+  /// Whoever names what was made of an XML store wants to go on with that, whatever has become of the file.
+  func resumeRefusal(_ life: RunLife, _ job: JobDirectory, named path: String) throws -> BatchError? {
     switch life.answer(to: .resume) {
-    case .refuse(let way): refusal(life, way: way, job: job, resumes: true)
-    case .cutOverAgain where try !canCutOverAgain(job): refusal(life, way: .restart, job: job, resumes: true)
+    case .refuse(let way): return refusal(life, way: way, job: job, resumes: true)
+    case .cutOverAgain where try !canCutOverAgain(job): return refusal(life, way: .restart, job: job, resumes: true)
     case .goOn:
-      try CutOver(fileSystem: fileSystem, job: job).takenOutput(
-        JobPlan.read(job, fileSystem), resume: command(["resume", job.destination], on: job))
-    default: nil
+      let plan = try JobPlan.read(job, fileSystem)
+      return try otherOrigin(plan, job, named: path)
+        ?? CutOver(fileSystem: fileSystem, job: job).takenOutput(
+          plan, resume: command(["resume", job.destination], on: job))
+    default: return nil
     }
   }
 

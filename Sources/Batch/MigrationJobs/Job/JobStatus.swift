@@ -68,21 +68,21 @@ extension MigrationJob {
 
   private func seen(_ path: String) throws -> JobStatus {
     guard let job = try JobRegistry(fileSystem).find(path) else { return JobStatus(state: .none) }
-    let found = Result { try look(at: job) }
+    let found = Result { try look(at: job, named: path) }
     // The process at work may have ended meanwhile.
     return try job.exists(fileSystem) ? found.get() : JobStatus(state: .none)
   }
 
-  private func look(at job: JobDirectory) throws -> JobStatus {
+  private func look(at job: JobDirectory, named path: String) throws -> JobStatus {
     var status = try ownership(of: job)
     let life = try RunLife.look(job, fileSystem)
     // Before its plan a run is nothing that could be resumed; a kill can leave that.
     guard life.isOwned || ![.none, .leased].contains(life.phase) else { return JobStatus(state: .none) }
-    if !life.isOwned { try add(life, job: job, status: &status) }
+    if !life.isOwned { try add(life, job: job, named: path, status: &status) }
     guard try fileSystem.status(job.plan) != nil else { return status }
     do {
       let plan = try JobPlan.read(job, fileSystem)
-      (status.source, status.target) = (plan.madeFrom?.path ?? plan.source, plan.targetVersion)
+      (status.source, status.target) = (plan.namedSource, plan.targetVersion)
       status.heldBy = try plan.holder(fileSystem)
       try addCheckpoint(job, &status)
       // Behind the last step, only verification and cut-over are left.
@@ -103,7 +103,7 @@ extension MigrationJob {
   }
 
   /// What has become of a run that nobody works on, and of its store.
-  private func add(_ life: RunLife, job: JobDirectory, status: inout JobStatus) throws {
+  private func add(_ life: RunLife, job: JobDirectory, named path: String, status: inout JobStatus) throws {
     switch life.phase {
     case .none, .leased, .working, .unreadable: status.state = .interrupted
     case .failed: (status.state, status.failureCode) = (.failed, RunFailure.read(job, fileSystem)?.exitCode)
@@ -118,7 +118,7 @@ extension MigrationJob {
         status.problems.append(error.message)
       }
       status.advice = "Finish with \(ProgramName.command("resume", job.destination))"
-    } else if status.state != .failed, let refusal = (try? resumeRefusal(life, job)) ?? nil {
+    } else if status.state != .failed, let refusal = (try? resumeRefusal(life, job, named: path)) ?? nil {
       status.resumeRefusal = refusal.exitCode
       // Why it cannot be read is said where it is read.
       if life.phase != .unreadable { status.problems.append(refusal.message) }

@@ -5,8 +5,12 @@ extension RunHistory {
     public var path: String
     /// Its bytes.
     public var bytes: UInt64
+    /// Its last change, nanoseconds since 1970; nil in older runs.
+    public var modified: Int64?
 
-    /// A file with its size.
-    public init(path: String, bytes: UInt64) { (self.path, self.bytes) = (path, bytes) }
+    /// A file with its size and the time of its last change.
+    public init(path: String, bytes: UInt64, modified: Int64? = nil) {
+      (self.path, self.bytes, self.modified) = (path, bytes, modified)
+    }
   }
 }

@@ -87,7 +87,7 @@ extension MigrationJob {
     let facts = (try? CutOverJournal.read(job, fileSystem))?.run
     guard let arguments = plan?.arguments ?? facts?.arguments else { return nil }
     let source =
-      plan.map { $0.madeFrom?.path ?? $0.source } ?? facts?.source ?? job.destination
+      plan?.namedSource ?? facts?.source ?? job.destination
     let output = source == job.destination ? nil : job.destination
     return ReplayCommand.words(arguments, source: source, output: output, restarts: true).map { command($0, on: job) }
   }
