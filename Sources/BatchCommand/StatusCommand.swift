@@ -7,8 +7,8 @@ struct StatusCommand: ListedCommand {
     commandName: "status", abstract: "Shows the state and the progress of a migration or an import. Never writes.",
     discussion: """
       Name the source or the destination. With --check the exit code says how it stands: 0 done, 10 done with rejects, 21 running, 75 \
-      resumable, 22 or 20 not resumable (as resume ends with), 1 failed (or 11, 12, 20, 30, as it failed), 3 no migration is known, \
-      64 no such file.
+      resumable, 22, 20 or 64 if it waits and resume would end with that code, 1 failed (or 11, 12, 20, 30, as it failed), 3 no \
+      migration is known, 64 no such file.
       """)
 
   @Argument(help: .run, completion: .store) var store: String?
@@ -63,7 +63,7 @@ struct StatusCommand: ListedCommand {
   func run() throws {
     guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run(isJudged: check) }
     let job = MigrationJob(policies: Program.policies)
-    var status = try StoreLook.status(job, store)
+    var status = try StoreLook.standing(job, store)
     var drawn = 0
     while true {
       if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
@@ -75,7 +75,7 @@ struct StatusCommand: ListedCommand {
       fflush(nil)
       guard watch, status.state == .running else { return try end(document, store) }
       sleep(1)
-      status = try StoreLook.status(job, store)
+      status = try StoreLook.standing(job, store)
     }
   }
 

@@ -1,10 +1,29 @@
 import Batch
+import Streams
 
 /// What is known of a store, whatever works on it: a migration, a load or an import.
 enum StoreLook {
   /// Of a store's migration, of its load into a database, or of the import that makes it.
   static func status(_ job: MigrationJob, _ store: String) throws -> JobStatus {
     try job.importStatus(store) ?? job.loadStatus(store) ?? job.status(store)
+  }
+
+  /// The same for a person or a job of cron, with what a resume would find: of an import it may read the files that seem
+  /// to have changed.
+  static func standing(_ job: MigrationJob, _ store: String) throws -> JobStatus {
+    var status = try status(job, store)
+    guard status.state == .interrupted, status.resumeRefusal == nil,
+      let words = try? job.importArguments(store), let refusal = try refusal(words, job, of: store)
+    else { return status }
+    status.resumeRefusal = refusal.exitCode
+    status.problems.append(refusal.path.map { "\($0): \(refusal.message)" } ?? refusal.message)
+    status.advice = refusal.hint
+    return status
+  }
+
+  private static func refusal(_ words: [String], _ job: MigrationJob, of store: String) throws -> BatchError? {
+    guard let command = try? ImportCommand.parse(Array(words.dropFirst())) else { return nil }
+    do { return try command.refusal(job, to: store) } catch let error as BatchError { return error }
   }
 
   /// Of a migration, or of a load into a file.

@@ -114,6 +114,7 @@ struct ImportResumeTests {
     let wanted = try wanted(inputs)
     try imports.interrupt(inputs)
     let text = try String(contentsOfFile: inputs[0], encoding: .utf8)
+    #expect(try folder.run("godwit", ["status", "--check", store]).code == 75)
     // Of the same length, at the beginning.
     try text.replacing("keeper 1200", with: "keeper 1199", maxReplacements: 1)
       .write(toFile: inputs[0], atomically: false, encoding: .utf8)

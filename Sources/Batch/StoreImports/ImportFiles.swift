@@ -1,4 +1,5 @@
 import Codecs
+import Foundation
 import RunSupport
 import Streams
 
@@ -61,6 +62,9 @@ enum ImportFiles {
     return nil
   }
 
+  /// The path without dots.
+  static func whole(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+
   static func isCSV(_ path: String) -> Bool { path.lowercased().hasSuffix(".csv") }
 
   /// The first file that would be read twice; nil if there is none.
@@ -78,6 +82,24 @@ enum ImportFiles {
   static func digest(_ path: String, _ fileSystem: any FileSystem) throws -> [UInt8] {
     var sum = ImportDigest()
     try FileCopy.forEachPiece(of: path, fileSystem) { bytes, _ in sum.add(bytes) }
+    return sum.value
+  }
+
+  /// The digest of its first bytes; nil if it has fewer.
+  static func digest(_ path: String, _ fileSystem: any FileSystem, upTo count: UInt64) throws -> [UInt8]? {
+    let file = try fileSystem.open(path, .read)
+    defer { file.close() }
+    var (sum, end, piece) = (ImportDigest(), UInt64(0), [UInt8](repeating: 0, count: FileCopy.pieceBytes))
+    while end < count {
+      let want = min(piece.count, Int(clamping: count - end))
+      let read = try piece.withUnsafeMutableBytes { bytes in
+        let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<want]), at: end)
+        sum.add(UnsafeRawBufferPointer(rebasing: bytes[..<read]))
+        return read
+      }
+      guard read > 0 else { return nil }
+      end += UInt64(read)
+    }
     return sum.value
   }
 

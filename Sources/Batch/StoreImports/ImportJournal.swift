@@ -14,7 +14,7 @@ final class ImportJournal {
   /// A checkpoint to go on from.
   struct Found {
     let phase: Phase
-    private let checkpoint: Checkpoint
+    let checkpoint: Checkpoint
 
     init(_ checkpoint: Checkpoint) throws {
       self.checkpoint = checkpoint
@@ -74,11 +74,11 @@ final class ImportJournal {
     guard try fileSystem.statusOfName(place.job.plan) != nil else { return nil }
     guard let checkpoint = try readable() else { return nil }
     guard checkpoint.sourceFingerprint == model else {
-      throw other("the model was changed since the import began, which is interrupted", .badCheckpoint)
+      throw place.changedModel
     }
     guard checkpoint.planFingerprint == request else {
       let changed = note.changedFiles(since: ImportNote.read(place.job, fileSystem))
-      throw other(
+      throw place.refusal(
         changed?.what ?? "an import of other files, or with other options, is interrupted at this path", .refused,
         first: changed?.hint)
     }
@@ -124,14 +124,6 @@ final class ImportJournal {
         .badCheckpoint, error.message, hint: "Check the disk; give the import up with \(place.giveUp)",
         effect: .resumable, next: [place.giveUp.line], path: place.store)
     }
-  }
-
-  /// `first` is what must be done before the import can go on.
-  private func other(_ what: String, _ code: BatchError.Code, first: String? = nil) -> BatchError {
-    let goOn = first.map { "\($0), and go on with" } ?? "Go on with that one by"
-    return BatchError(
-      code, what, hint: "\(goOn) \(place.resume), or give it up with \(place.giveUp)",
-      effect: .resumable, next: [place.resume.line, place.giveUp.line], path: place.store)
   }
 
   /// Keeps the state of what was read for the checkpoints that follow. Everything in it goes to the disk.

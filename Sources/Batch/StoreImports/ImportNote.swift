@@ -15,8 +15,20 @@ struct ImportNote: Codable {
   var arguments: [String]
   /// All files, in order.
   private var files: [String]?
+  /// What they were when the import began, in the same order.
+  private var seen: [Seen]?
   /// What was made: it is written down when all that a store may lack is its name.
   private(set) var made: Made?
+
+  /// A file, without its contents.
+  private struct Seen: Codable {
+    let bytes: UInt64
+    let modified: Int64
+
+    init(_ status: FileStatus) { (bytes, modified) = (status.size, status.modified) }
+
+    func isLike(_ other: Seen) -> Bool { bytes == other.bytes && modified == other.modified }
+  }
 
   /// A store that is whole.
   struct Made: Codable {
@@ -31,6 +43,19 @@ struct ImportNote: Codable {
   init(version: String, files: [String], arguments: [String]) {
     (self.version, self.arguments, self.files) = (version, arguments, files)
     (input, inputs) = (files.first ?? "", files.count)
+  }
+
+  /// The same, with what the files are now.
+  func seeing(_ fileSystem: any FileSystem) throws -> ImportNote {
+    var note = self
+    note.seen = try files?.compactMap { try fileSystem.status($0).map(Seen.init) }
+    return note
+  }
+
+  /// The files with the size and the time of change that they had when the import began.
+  func filesAsSeen(_ fileSystem: any FileSystem) throws -> Set<String> {
+    guard let files, let seen, files.count == seen.count else { return [] }
+    return Set(try zip(files, seen).filter { try fileSystem.status($0).map(Seen.init)?.isLike($1) == true }.map(\.0))
   }
 
   /// The same when all pages of the store are written. `request` and `model` are the fingerprints of what was asked for.

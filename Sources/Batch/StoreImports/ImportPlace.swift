@@ -45,6 +45,20 @@ struct ImportPlace {
     try NewFile(path, working: "", fileSystem).refuseTaken(["-wal", "-journal"])
   }
 
+  /// Why an interrupted import is not gone on with. `first` is what must be done before it can be.
+  func refusal(_ what: String, _ code: BatchError.Code, first: String? = nil, path: String? = nil) -> BatchError {
+    let goOn = first.map { "\($0), and go on with" } ?? "Go on with that one by"
+    return BatchError(
+      code, what, hint: "\(goOn) \(resume), or give it up with \(giveUp)",
+      effect: .resumable, next: [resume.line, giveUp.line], path: path ?? store)
+  }
+
+  var changedModel: BatchError {
+    refusal(
+      "the model was changed since the import began, which is interrupted", .badCheckpoint,
+      first: "Put it back as it was")
+  }
+
   /// Takes the lease. Throws `leaseHeld`.
   func begin() throws -> Lease {
     do { return try scratch.begin() } catch let error as BatchError where error.code == .leaseHeld {

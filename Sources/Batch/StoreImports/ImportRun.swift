@@ -50,7 +50,9 @@ final class ImportRun {
     let lease = try place.begin()
     defer { lease.release() }
     lease.guardRun(monitor)
-    let note = ImportNote(version: model.name, files: inputs.map(Self.whole), arguments: options.arguments)
+    let note = try ImportNote(
+      version: model.name, files: inputs.map(ImportFiles.whole), arguments: options.arguments
+    ).seeing(fileSystem)
     let journal = ImportJournal(
       place, note: note, request: try fingerprint, model: try PlanFingerprint.of(model), lease: lease,
       monitor: monitor, fileSystem: fileSystem, encode: { [reader] in try reader.encode(into: &$0) },
@@ -100,9 +102,9 @@ final class ImportRun {
     get throws {
       var writer = ByteWriter()
       writer.writeString("import 5")
-      writer.writeArray(inputs.map(Self.whole)) { $0.writeString($1) }
+      writer.writeArray(inputs.map(ImportFiles.whole)) { $0.writeString($1) }
       for text in [options.validation.rawValue, options.mostRejects.text] + options.unique { writer.writeString(text) }
-      for text in [options.uuid, options.external.map(Self.whole), options.rejects.map(Self.whole)] {
+      for text in [options.uuid, options.external.map(ImportFiles.whole), options.rejects.map(ImportFiles.whole)] {
         writer.writeOptional(text) { $0.writeString($1) }
       }
       writer.writeBool(options.allowsDangling)
@@ -111,8 +113,6 @@ final class ImportRun {
       return SHA256.hash(writer.bytes)
     }
   }
-
-  private static func whole(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
   // MARK: The way of an import
 

@@ -38,7 +38,10 @@ extension MigrationJob {
       status.advice = "Check the disk; give the import up with \(place.giveUp)"
       return status
     }
-    if note.arguments.isEmpty { status.resumeRefusal = BatchError.Code.refused.exitCode }
+    if note.arguments.isEmpty {
+      status.resumeRefusal = BatchError.Code.refused.exitCode
+      status.problems.append("a program of its own imports into this path")
+    }
     let isWhole = note.made != nil || found?.phase == .built
     let goesOn = try isWhole ? fileSystem.statusOfName(place.working) != nil : found != nil
     let from = goesOn ? "Go on" : "It has no checkpoint and begins anew"

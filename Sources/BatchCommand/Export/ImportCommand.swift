@@ -97,7 +97,7 @@ struct ImportCommand: StoreCommand {
         "\(file) is given twice\(file == first ? "" : ", also as \(first)"): name it once, or its folder alone")
     }
     try checkRejects()
-    let version = try ModelLibrary(paths: [model]).target(named: version)
+    let version = try target
     let monitor = RunMonitor(interval: checkpointEvery.interval, work: "import")
     let first = Mutex<MigrationProgress?>(nil)
     let display = ProgressDisplay(quiet ? .none : ProgressMode.auto.resolved(json: false)) {
@@ -121,6 +121,14 @@ struct ImportCommand: StoreCommand {
       summary: summary, output: output, hasExternal: external != nil, seconds: display.seconds)
     if !quiet { Console.print(text.text) }
     if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
+  }
+
+  /// The model of the store.
+  private var target: ManagedObjectModel { get throws { try ModelLibrary(paths: [model]).target(named: version) } }
+
+  /// Why this command would not go on with the interrupted import into a path; nil if it would.
+  func refusal(_ job: MigrationJob, to path: String) throws -> BatchError? {
+    try job.importRefusal(inputs, model: try target, to: path)
   }
 
   private static func secondsLeft(of progress: MigrationProgress, since start: MigrationProgress) -> Double? {

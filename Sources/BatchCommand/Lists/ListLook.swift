@@ -63,11 +63,15 @@ extension ListResult {
   /// An import has no report, and stands all the same.
   fileprivate mutating func showImport(_ entry: Manifest.Entry) {
     guard state == ListState.noneIsKnown,
-      let status = (try? MigrationJob(policies: Program.policies).importStatus(entry.target)) ?? nil
+      (try? MigrationJob(policies: Program.policies).importStatus(entry.target)) ?? nil != nil,
+      let status = try? StoreLook.standing(MigrationJob(policies: Program.policies), entry.target)
     else { return }
     let isRunning = status.state == .running
     (state, tone) = (status.state.rawValue, isRunning ? .running : .waiting)
     exitCode = isRunning ? ExitCodes.leaseHeld : ExitCodes.stopped
+    if let code = status.resumeRefusal {
+      (exitCode, state, tone, detail) = (code, ExitCodes.name(code), .failed, status.problems.first)
+    }
     (error, hint, effect, next) = (nil, nil, nil, status.advice.flatMap { Self.advised([$0]) })
   }
 
