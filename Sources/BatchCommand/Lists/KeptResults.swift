@@ -14,13 +14,34 @@ final class KeptResults: Sendable {
   private let folder: String?
   private let files = LocalFileSystem()
   private let problem = Mutex<String?>(nil)
+  private let lists: KeptLists?
 
   init() {
-    folder = JobRegistry(LocalFileSystem()).directory.map { FilePaths.join(FilePaths.directory(of: $0), "results") }
+    let state = JobRegistry(LocalFileSystem()).directory.map { FilePaths.directory(of: $0) }
+    folder = state.map { FilePaths.join($0, "results") }
+    lists = state.map { KeptLists(FilePaths.join($0, "lists")) }
   }
 
-  /// Whether there is a folder for results.
-  var isPossible: Bool { folder != nil }
+  /// Says of all stores of a list that they are not begun: a kill leaves that of all, or of none.
+  func begin(_ list: Manifest, by words: ListWords) {
+    guard let lists, let first = list.entries.first else { return }
+    finishLists()
+    let result = KeptResult(ListResult(first), of: first, by: words)
+    let whole = try? lists.write(KeptList(result, list.entries))
+    for entry in list.entries { note(ListResult(entry), of: entry, by: words) }
+    if let whole { try? files.remove(whole) }
+  }
+
+  /// Says of the stores of killed lists one by one what was said of all.
+  private func finishLists() {
+    for (path, list) in lists?.left() ?? [] {
+      for listed in list.results {
+        if let own = read(listed.target), own.date >= listed.date { continue }
+        try? write(listed, isDurable: false)
+      }
+      try? files.remove(path)
+    }
+  }
 
   /// Keeps what became of a store, or forgets what was kept of it. A failure does not end the list: it is told at the
   /// end.
@@ -82,17 +103,24 @@ final class KeptResults: Sendable {
 
   /// What is kept of a store; nil if it is nothing, or nothing that can be understood.
   func find(_ entry: Manifest.Entry) -> KeptResult? {
-    let target = Manifest.whole(entry.target)
+    let (target, store) = (Manifest.whole(entry.target), Manifest.whole(entry.store))
+    let own = read(target)
+    let last = lists?.find(target).map { listed in own.map { $0.date >= listed.date ? $0 : listed } ?? listed } ?? own
+    return last?.store == store ? last : nil
+  }
+
+  private func read(_ target: String) -> KeptResult? {
     guard let path = path(target), let status = try? files.statusOfName(path), status.isRegularFile,
       status.owner == geteuid(), let bytes = try? files.readAll(path, cap: Self.mostBytes),
       let kept = try? JSONDecoder().decode(KeptResult.self, from: Data(bytes)), kept.format == 1,
-      kept.target == target, kept.store == Manifest.whole(entry.store)
+      kept.target == target
     else { return nil }
     return kept
   }
 
   /// A migration to the path is done, or nobody wants to know any longer.
   func forget(_ target: String) throws {
+    finishLists()
     guard let path = path(Manifest.whole(target)), try files.statusOfName(path) != nil else { return }
     try files.remove(path)
   }

@@ -73,9 +73,7 @@ final class ListRun: Sendable {
     }
     if isMigration { orders.begin(stop) }
     // A kill leaves what was not begun yet.
-    if words.verb == ["migrate"], kept.isPossible {
-      for entry in list.entries { kept.note(ListResult(entry), of: entry, by: words) }
-    }
+    if words.verb == ["migrate"] { kept.begin(list, by: words) }
     defer { orders.end() }
     let display = display(since: started)
     bar.withLock { $0 = display }

@@ -1,0 +1,97 @@
+import Batch
+import Foundation
+import Streams
+import Synchronization
+
+/// The stores of a list that were not begun when it was: one file says it of all, for the moment in which it is said of
+/// each. A kill leaves it.
+struct KeptList: Codable {
+  var format = 1
+  /// Of the first store.
+  private var first: KeptResult
+  /// Whole paths of stores, and of what was to have their results.
+  private var stores: [String]
+  private var targets: [String]
+
+  init(_ first: KeptResult, _ entries: [Manifest.Entry]) {
+    self.first = first
+    (stores, targets) = (entries.map { Manifest.whole($0.store) }, entries.map { Manifest.whole($0.target) })
+  }
+
+  /// Whether its process is still there.
+  var isAtWork: Bool { first.isWaiting }
+
+  var results: [KeptResult] {
+    zip(stores, targets).map { store, target in
+      var result = first
+      (result.store, result.target) = (store, target)
+      return result
+    }
+  }
+}
+
+/// The files of such lists.
+final class KeptLists: Sendable {
+  private static let suffix = ".stores"
+  /// Twice a list, with a command.
+  private static let mostBytes = 64 << 20
+  private static let secondsOfWriting: Int64 = 60
+
+  private let folder: String
+  private let files = LocalFileSystem()
+  private let known = Mutex<[String: KeptResult]?>(nil)
+
+  init(_ folder: String) { self.folder = folder }
+
+  /// Returns the path of its file.
+  func write(_ list: KeptList) throws -> String {
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let path = FilePaths.join(folder, UUID().uuidString + Self.suffix)
+    let (bytes, file) = ([UInt8](try JSONEncoder().encode(list)), try files.open(path + ".new", .create))
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    try files.rename(path + ".new", to: path)
+    return path
+  }
+
+  /// What is said of the store that has its result there; nil if no list says anything.
+  func find(_ target: String) -> KeptResult? {
+    known.withLock { known in
+      let found =
+        known ?? Dictionary(all().flatMap(\.list.results).map { ($0.target, $0) }) { $0.date > $1.date ? $0 : $1 }
+      known = found
+      return found[target]
+    }
+  }
+
+  /// Those whose process was killed. Whoever asks does away with them.
+  func left() -> [(path: String, list: KeptList)] {
+    known.withLock { $0 = nil }
+    removeUnfinished()
+    return all().filter { !$0.list.isAtWork }
+  }
+
+  private func all() -> [(path: String, list: KeptList)] {
+    names(Self.suffix).compactMap { path in
+      guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
+        let bytes = try? files.readAll(path, cap: Self.mostBytes),
+        let list = try? JSONDecoder().decode(KeptList.self, from: Data(bytes)), list.format == 1
+      else { return nil }
+      return (path, list)
+    }
+  }
+
+  private func names(_ suffix: String) -> [String] {
+    ((try? files.list(folder)) ?? []).filter { $0.hasSuffix(suffix) }.map { FilePaths.join(folder, $0) }
+  }
+
+  /// Those that a kill kept from their name.
+  private func removeUnfinished() {
+    let latest = Int64(Date().timeIntervalSince1970) - Self.secondsOfWriting
+    for path in names(Self.suffix + ".new") {
+      guard let status = try? files.statusOfName(path), status.modified / 1_000_000_000 < latest else { continue }
+      try? files.remove(path)
+    }
+  }
+}
