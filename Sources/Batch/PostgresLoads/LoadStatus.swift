@@ -39,11 +39,18 @@ extension MigrationJob {
   private func status(of folder: LoadFolder) throws -> JobStatus? {
     guard try folder.exists() else { return nil }
     var status = try ownership(of: folder.job)
+    var unreadable: String?
     do {
       let (plan, _) = try folder.read()
       (status.source, status.target, status.destination) = (plan.source, plan.version, plan.place)
+      // What is migrated has a copy.
+      if !plan.isMigrated, plan.outcome == nil, status.state != .running, try fileSystem.status(plan.source) == nil {
+        status.resumeRefusal = BatchError.Code.noSuchFile.exitCode
+        status.problems.append("the store is missing")
+      }
     } catch let error as BatchError {
-      status.problems = ["\(error)"]
+      status.problems.append("\(error)")
+      unreadable = error.hint
       if status.state != .running { status.resumeRefusal = error.exitCode }
     }
     if try folder.migration() == nil { status.phase = "loading" } else { try add(migrationIn: folder, &status) }
@@ -54,7 +61,8 @@ extension MigrationJob {
     if life.phase != .interrupted { status.problems.append(life.what) }
     if case .failed = life.phase { (status.state, status.failureCode) = (.failed, folder.failure()?.exitCode) }
     if life.phase == .changed { status.resumeRefusal = BatchError.Code.badCheckpoint.exitCode }
-    status.advice = life.wayOut.text
+    let first = status.resumeRefusal != nil && life.phase == .interrupted ? "Correct that first. " : ""
+    status.advice = unreadable ?? first + life.wayOut.text
     return status
   }
 
@@ -64,6 +72,9 @@ extension MigrationJob {
     (status.checkpoint, status.step, status.rowsRead) = (migration.checkpoint, migration.step, migration.rowsRead)
     (status.progress, status.secondsSinceCheckpoint) = (migration.progress, migration.secondsSinceCheckpoint)
     status.phase = "migrating before it is loaded"
+    guard status.state != .running, let refusal = migration.resumeRefusal else { return }
+    status.resumeRefusal = status.resumeRefusal ?? refusal
+    status.problems += migration.problems
   }
 
   /// Refuses a report of a load into a server, which has none.
