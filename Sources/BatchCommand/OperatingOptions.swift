@@ -27,7 +27,7 @@ struct OperatingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Hold the cut-over as long as this file is there. The old store stays locked. Of a list only --jobs stores are prepared until it is gone.",
+      "Make the new store, but put it in place only when this file is gone. Until then the old store stays locked, and a list makes no more stores than --jobs says.",
       valueName: "path"),
     completion: .file())
   var postponeCutOver: String?
