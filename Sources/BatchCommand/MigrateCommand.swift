@@ -78,13 +78,13 @@ struct MigrateCommand: ListedCommand, ModelCommand {
   func run() throws {
     guard let store else { return try migrateList() }
     try outlets.checkPaths([store, output].compactMap { $0 })
-    if continues, let output, let xml = (try? XMLSource(store)) ?? nil { try xml.requireUnchanged(arguments, output) }
     if try resumed(output ?? store) { return }
     if let output { try OutputPath("--output", output).checkCompanion() }
     guard let xml = try XMLSource(store) else { return try migrate(store, named: store) }
     let isLoad = database.isNamed || database.ddlOnly
     guard let output, !isLoad else { throw xml.outputIsMissing(models, isLoad: isLoad) }
     try XMLSource.tidying(output) {
+      // Before it is read: what changes from now on is seen.
       let file = xml.file
       let made = try xml.migrated(
         to: output, models: named, arguments: arguments, memory: memory, operating: operating, restarts: restart,

@@ -88,11 +88,7 @@ extension XMLSource {
   ) throws -> String {
     let (copy, files) = (XMLCopy.path(for: output), LocalFileSystem())
     if try files.statusOfName(copy) != nil {
-      // A run goes on from what it began with.
-      if !restarts, Self.isUnderWay(output) {
-        try requireUnchanged(arguments, output)
-        return copy
-      }
+      if try keepsCopy(for: output, arguments, restarts: restarts) { return copy }
       try files.remove(copy)
     }
     // An output that an earlier run has made of the same objects is not made again, which the copy shows.
@@ -106,9 +102,22 @@ extension XMLSource {
     return copy
   }
 
-  /// Throws `badCheckpoint` if what an interrupted run goes on from was read before the XML store was written to.
-  func requireUnchanged(_ arguments: [String], _ output: String) throws {
-    guard Self.isUnderWay(output), try isChanged(since: output) else { return }
+  /// Whether somebody needs what was made of the store for an earlier run. A process at work does, and refuses this one;
+  /// a run goes on from what it began with. Without a plan there is no run yet that could.
+  private func keepsCopy(for output: String, _ arguments: [String], restarts: Bool) throws -> Bool {
+    switch try MigrationJob().status(output).state {
+    case .running: return true
+    case .none: return false
+    case .cutOver, .finished: return !restarts
+    case .interrupted, .failed:
+      if !restarts { try requireUnchanged(arguments, output) }
+      return !restarts
+    }
+  }
+
+  /// Throws `badCheckpoint` if what a run goes on from was read before the XML store was written to.
+  private func requireUnchanged(_ arguments: [String], _ output: String) throws {
+    guard try MigrationJob().isOriginChanged(ofRunTo: output) == true else { return }
     let restart = ProgramName.command(
       ["migrate", path] + arguments + ["--output", output, "--restart"])
     let resume = ProgramName.command("resume", XMLCopy.path(for: output))
@@ -116,14 +125,6 @@ extension XMLSource {
       .badCheckpoint, "the XML store was written to since its interrupted migration began",
       hint: "Begin anew with \(restart), or go on with what it held then: \(resume)", effect: .nothingWritten,
       next: [restart.line, resume.line], path: path)
-  }
-
-  /// A run says what it was. Before its plan is written there is the store that was made of it.
-  private func isChanged(since output: String) throws -> Bool {
-    let files = LocalFileSystem()
-    if let isChanged = try MigrationJob().isOriginChanged(ofRunTo: output) { return isChanged }
-    guard let made = try files.status(XMLCopy.path(for: output)), let now = try files.status(path) else { return false }
-    return now.modified > made.modified
   }
 
   /// What a migration is told that names no output, or a server.

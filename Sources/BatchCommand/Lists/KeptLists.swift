@@ -33,8 +33,9 @@ struct KeptList: Codable {
 /// The files of such lists.
 final class KeptLists: Sendable {
   private static let suffix = ".stores"
-  /// Twice a list, with a command.
+  /// Of a longer list the notes alone say what is not begun.
   private static let mostBytes = 64 << 20
+  /// A file that nobody can read is no longer being written after so many seconds.
   private static let secondsOfWriting: Int64 = 60
 
   private let folder: String
@@ -43,12 +44,14 @@ final class KeptLists: Sendable {
 
   init(_ folder: String) { self.folder = folder }
 
-  /// Returns the path of its file.
-  func write(_ list: KeptList) throws -> String {
+  /// Returns the path of its file; nil if the list is too long for one.
+  func write(_ list: KeptList) throws -> String? {
+    let bytes = [UInt8](try JSONEncoder().encode(list))
+    guard bytes.count <= Self.mostBytes else { return nil }
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = FilePaths.join(folder, UUID().uuidString + Self.suffix)
-    let (bytes, file) = ([UInt8](try JSONEncoder().encode(list)), try files.open(path + ".new", .create))
+    let file = try files.open(path + ".new", .create)
     defer { file.close() }
     try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     try files.rename(path + ".new", to: path)
@@ -73,24 +76,28 @@ final class KeptLists: Sendable {
   }
 
   private func all() -> [(path: String, list: KeptList)] {
-    names(Self.suffix).compactMap { path in
-      guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
-        let bytes = try? files.readAll(path, cap: Self.mostBytes),
-        let list = try? JSONDecoder().decode(KeptList.self, from: Data(bytes)), list.format == 1
-      else { return nil }
-      return (path, list)
-    }
+    names(Self.suffix).compactMap { path in list(path).map { (path, $0) } }
+  }
+
+  private func list(_ path: String) -> KeptList? {
+    guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
+      let bytes = try? files.readAll(path, cap: Self.mostBytes),
+      let list = try? JSONDecoder().decode(KeptList.self, from: Data(bytes)), list.format == 1
+    else { return nil }
+    return list
   }
 
   private func names(_ suffix: String) -> [String] {
     ((try? files.list(folder)) ?? []).filter { $0.hasSuffix(suffix) }.map { FilePaths.join(folder, $0) }
   }
 
-  /// Those that a kill kept from their name.
+  /// Those that a kill kept from their name, or a loss of power from their bytes.
   private func removeUnfinished() {
     let latest = Int64(Date().timeIntervalSince1970) - Self.secondsOfWriting
-    for path in names(Self.suffix + ".new") {
-      guard let status = try? files.statusOfName(path), status.modified / 1_000_000_000 < latest else { continue }
+    for path in names(Self.suffix + ".new") + names(Self.suffix).filter({ list($0) == nil }) {
+      guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
+        status.modified / 1_000_000_000 < latest
+      else { continue }
       try? files.remove(path)
     }
   }

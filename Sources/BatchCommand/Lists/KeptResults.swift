@@ -35,12 +35,15 @@ final class KeptResults: Sendable {
   /// Says of the stores of killed lists one by one what was said of all.
   private func finishLists() {
     for (path, list) in lists?.left() ?? [] {
-      for listed in list.results {
-        if let own = read(listed.target), own.date >= listed.date { continue }
-        try? write(listed, isDurable: false)
-      }
+      // On a full disk the file goes on to say it.
+      guard (try? list.results.forEach(finish)) != nil else { continue }
       try? files.remove(path)
     }
+  }
+
+  private func finish(_ listed: KeptResult) throws {
+    if let own = read(listed.target), own.date >= listed.date { return }
+    try write(listed, isDurable: false)
   }
 
   /// Keeps what became of a store, or forgets what was kept of it. A failure does not end the list: it is told at the

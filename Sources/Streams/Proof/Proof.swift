@@ -93,7 +93,7 @@ public final class Proof: Sendable {
     max(1 << 16, Int64(bytes) * 8 / Int64(6 * max(1, sets))) & ~63
   }
 
-  /// All jobs, the largest indivisible ones first.
+  /// All jobs, in no order; ``Job/weight`` says which are the largest.
   ///
   /// - Throws: ``StreamsError``.
   public func jobs() throws -> [Job] {

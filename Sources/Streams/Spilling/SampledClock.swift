@@ -1,10 +1,11 @@
-/// Adds up how long calls take. Of short ones every seventeenth is timed, and stands for all; one that was interrupted
-/// stands for itself alone.
+/// Adds up how long calls take. Of short ones every seventeenth is timed, and stands for all: up to some times of what such
+/// calls took before, for beyond that its thread has mostly waited for a processor.
 struct SampledClock {
   /// A prime: calls of different kinds often come in turns.
   private static let every = 17
-  /// Times the mean of those before: as long are only calls whose thread had to wait for a processor.
-  private static let interrupted = 20.0
+  /// Times the mean of those before that a sample stands for all with. What calls take may change by more, as from memory
+  /// to a disk: the mean follows within a few samples.
+  private static let most = 20.0
   private(set) var seconds = 0.0
   private var calls = 0
   private var sampled = (count: 0.0, seconds: 0.0)
@@ -28,8 +29,9 @@ struct SampledClock {
 
   /// Adds what a sampled call took.
   mutating func add(_ taken: Double) {
-    if sampled.count > 0, taken * sampled.count > Self.interrupted * sampled.seconds { return seconds += taken }
-    sampled = (sampled.count + 1, sampled.seconds + taken)
-    seconds += Double(Self.every) * taken
+    let mean = sampled.count > 0 ? sampled.seconds / sampled.count : taken
+    let usual = min(taken, Self.most * mean)
+    sampled = (sampled.count + 1, sampled.seconds + usual)
+    seconds += Double(Self.every - 1) * usual + taken
   }
 }

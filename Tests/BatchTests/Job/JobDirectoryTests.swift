@@ -167,9 +167,26 @@ import Testing
     #expect(try registry.find(folder.file("source.sqlite")) == nil)
     #expect(registry.record(source: folder.file("source.sqlite"), job: job) == nil)
     #expect(try registry.find(folder.file("source.sqlite")) == job)
-    #expect(registry.forget(source: folder.file("source.sqlite")) == nil)
-    #expect(registry.forget(source: folder.file("source.sqlite")) == nil)
+    #expect(registry.forget(source: folder.file("source.sqlite"), job: job) == nil)
+    #expect(registry.forget(source: folder.file("source.sqlite"), job: job) == nil)
     #expect(try registry.find(folder.file("source.sqlite")) == nil)
+  }
+
+  @Test("Of two runs of one source the newer one is found, and when that is over, the one that still waits")
+  func twoRuns() throws {
+    let (source, first) = (folder.file("source.sqlite"), try folder.job())
+    let second = try JobDirectory(destination: folder.file("Second.sqlite"))
+    let lease = try Lease.begin(second, fileSystem)
+    for job in [first, second] { #expect(registry.record(source: source, job: job) == nil) }
+    #expect(try registry.find(source) == second)
+    #expect(registry.forget(source: source, job: second) == nil)
+    try second.remove(fileSystem, under: lease)
+    lease.release()
+    #expect(try registry.find(source) == first)
+    #expect(registry.forget(source: source, job: second) == nil)
+    #expect(try registry.find(source) == first)
+    #expect(registry.forget(source: source, job: first) == nil)
+    #expect(try registry.find(source) == nil)
   }
 
   @Test func aMigrationInPlaceNeedsNoEntry() throws {

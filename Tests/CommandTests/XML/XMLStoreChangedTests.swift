@@ -139,4 +139,22 @@ struct XMLStoreChangedTests {
       #expect(anew.code == 0 && anew.output.contains("verified"), "\(advised): \(anew)")
     }
   }
+
+  @Test("Of two runs from one XML store the one that waits is still found by it when the other is done")
+  func twoOutputs() throws {
+    try interrupt()
+    _ = try store.godwit(["migrate", store.xml, "--output", store.folder.file("Other.sqlite")] + store.arguments)
+    #expect(try store.folder.run("godwit", ["status", "--check", store.xml]).code == 75)
+    #expect(try store.folder.run("godwit", ["resume", store.xml]).code == 0)
+    #expect(try store.folder.run("godwit", ["status", "--check", output]).code == 0)
+  }
+
+  @Test("A run that is cleaned away takes what was made of the XML store with it")
+  func cleaned() throws {
+    try interrupt()
+    let copy = store.folder.file(".New.sqlite.from-xml")
+    #expect(FileManager.default.fileExists(atPath: copy))
+    _ = try store.godwit(["clean", "--all", output])
+    #expect(!FileManager.default.fileExists(atPath: copy))
+  }
 }

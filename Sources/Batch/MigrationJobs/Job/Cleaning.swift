@@ -103,6 +103,8 @@ extension MigrationJob {
     }
     // Whoever finishes a run takes the list of rejected objects out of the directory first.
     guard ![.renamed, .done].contains(again.life.phase) else { return try finishQuietly(job, lease) }
+    // What was made of an XML store is of no use without the run.
+    defer { try? fileSystem.remove(XMLCopy.path(for: job.destination)) }
     for kept in try giveUp(job, lease) {
       let reason = "was under the store's name before or since, and may be the only copy"
       report.kept.append(

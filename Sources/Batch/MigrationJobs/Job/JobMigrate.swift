@@ -120,7 +120,7 @@ extension MigrationJob {
       try lease.throwIfReplaced()
       // A run that is over has no work either.
       if (error as? BatchError)?.effect != .done, try isWithoutWork(job) {
-        JobRegistry(fileSystem).forget(source: request.madeFrom?.path ?? source)
+        JobRegistry(fileSystem).forget(source: request.madeFrom?.path ?? source, job: job)
         try job.remove(fileSystem, under: lease)
         throw error
       }

@@ -18,7 +18,15 @@ public struct JobRegistry: Sendable {
     var source: String
     /// The job directory follows from it, so that an entry cannot lead anywhere else.
     var destination: String
+    /// Those of runs of this source that began before and are not over.
+    var earlier: [String]?
+
+    /// All of them, the newest first.
+    var destinations: [String] { [destination] + (earlier ?? []) }
   }
+
+  /// Runs of one source that are remembered.
+  private static let mostRuns = 64
 
   /// Uses a directory; it is made when the first entry is written.
   public init(_ fileSystem: any FileSystem, directory: String? = nil) {
@@ -68,12 +76,23 @@ public struct JobRegistry: Sendable {
     {
       return try job.current(fileSystem)
     }
-    guard let path = entryPath(source), try fileSystem.status(path) != nil else { return nil }
-    let bytes = try fileSystem.readAll(path, cap: 1 << 16)
-    guard let entry = try? JSONDecoder().decode(Entry.self, from: Data(bytes)), entry.source == source,
-      let job = try? JobDirectory(destination: entry.destination), try job.exists(fileSystem)
-    else { return nil }
-    return try job.current(fileSystem)
+    guard let path = entryPath(source), let entry = try entry(at: path, of: source) else { return nil }
+    return try entry.destinations.lazy.compactMap(living).first?.current(fileSystem)
+  }
+
+  /// The job of a destination, if it is there.
+  private func living(_ destination: String) -> JobDirectory? {
+    guard let job = try? JobDirectory(destination: destination), (try? job.exists(fileSystem)) != false else {
+      return nil
+    }
+    return job
+  }
+
+  /// What an entry says; nil if there is none of the source.
+  private func entry(at path: String, of source: String) throws -> Entry? {
+    guard try fileSystem.status(path) != nil else { return nil }
+    let bytes = try fileSystem.readAll(path, cap: 1 << 20)
+    return (try? JSONDecoder().decode(Entry.self, from: Data(bytes))).flatMap { $0.source == source ? $0 : nil }
   }
 
   /// Writes down that this source is being migrated by that job, if it cannot be found otherwise.
@@ -89,10 +108,8 @@ public struct JobRegistry: Sendable {
           hint: "Set GODWIT_STATE to a folder", path: source)
       }
       try makeDirectories(directory)
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-      let entry = Entry(format: 1, source: source, destination: job.destination)
-      try fileSystem.writeDurably(Array(try encoder.encode(entry)), to: path)
+      let before = try entry(at: path, of: source)?.destinations ?? []
+      try write([job.destination] + others(before, than: job), of: source, to: path)
       return nil
     } catch {
       return error
@@ -119,16 +136,32 @@ public struct JobRegistry: Sendable {
     return directory.map { FilePaths.join($0, name + ".program") }
   }
 
-  /// Forgets the job of a source. A failure is returned, not thrown.
-  @discardableResult public func forget(source: String) -> (any Error)? {
+  /// Forgets that this source is being migrated by that job, and not what another job of it has written down. A failure
+  /// is returned, not thrown.
+  @discardableResult public func forget(source: String, job: JobDirectory) -> (any Error)? {
     do {
-      if let path = entryPath(try JobDirectory.resolve(source)), try fileSystem.status(path) != nil {
-        try fileSystem.remove(path)
-      }
+      let source = try JobDirectory.resolve(source)
+      guard let path = entryPath(source), let entry = try entry(at: path, of: source),
+        entry.destinations.contains(job.destination)
+      else { return nil }
+      let rest = others(entry.destinations, than: job)
+      if rest.isEmpty { try fileSystem.remove(path) } else { try write(rest, of: source, to: path) }
       return nil
     } catch {
       return error
     }
+  }
+
+  private func others(_ destinations: [String], than job: JobDirectory) -> [String] {
+    Array(destinations.filter { $0 != job.destination && living($0) != nil }.prefix(Self.mostRuns))
+  }
+
+  private func write(_ destinations: [String], of source: String, to path: String) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+    let earlier = destinations.count > 1 ? Array(destinations.dropFirst()) : nil
+    let entry = Entry(format: 1, source: source, destination: destinations[0], earlier: earlier)
+    try fileSystem.writeDurably(Array(try encoder.encode(entry)), to: path)
   }
 
   private func entryPath(_ source: String) -> String? {

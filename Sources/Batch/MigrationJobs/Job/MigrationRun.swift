@@ -195,7 +195,7 @@ struct MigrationRun {
     recorder.finish(finish(report, verified: verified, model: model), wholeProgress)
     try job.remove(fileSystem, under: lease)
     // Only now: a kill in between leaves an entry that leads nowhere and counts as none, not a job that nobody finds.
-    JobRegistry(fileSystem).forget(source: plan.namedSource)
+    JobRegistry(fileSystem).forget(source: plan.namedSource, job: job)
     monitor.update { $0.estimate.finish(at: $0.seconds) }
     // Last of all: nothing kept anybody from the store meanwhile.
     try cutOver.result(journal).throwIfReplaced(fileSystem)
@@ -214,7 +214,7 @@ struct MigrationRun {
     // What is written to the directory while it is emptied would stay, and the directory with it.
     pulse.end()
     try job.remove(fileSystem, under: lease)
-    JobRegistry(fileSystem).forget(source: plan.namedSource)
+    JobRegistry(fileSystem).forget(source: plan.namedSource, job: job)
     return try result.report(backup, fileSystem)
   }
 

@@ -212,6 +212,7 @@ final class LookupTable {
   func addIfNew(at place: Int, _ text: UnsafeRawBufferPointer, _ entry: SpillingMap.Entry) throws -> Bool {
     let key = TaggedKey(tag: Self.text, body: text)
     guard try maps[place].find(key) == nil else { return false }
+    added += 1
     try maps[place].insert(key, entry)
     return true
   }
@@ -230,6 +231,7 @@ extension LookupTable {
   /// Adds an object under the text in a column of the row that was located; nothing is found under it yet.
   func add(at place: Int, _ row: RecordLocator, _ column: Int, key: Int64, entity: Int) throws {
     let (type, body) = row.column(column)
+    added += 1
     try keyed(type, bytes: body) { try maps[place].insert($0, SpillingEntry(key: key, entity: UInt32(entity))) }
   }
 
