@@ -72,5 +72,29 @@
         #expect(try session.rows("SELECT count(*) FROM \(schema).book WHERE pages <> 4242") == [["0"]])
       }
     }
+
+    @Test("The program that has the policies of the migration in a load is named, and one that can begin again")
+    func inner() throws {
+      let folder = try CommandFolder()
+      let store = try folder.sample(rows: 10_000, seed: 7)
+      try LoadServer.withSchema { session, schema in
+        try interrupt(folder, store, schema: schema, for: .missingBeforeItIsMigrated)
+        let checked = try folder.run("godwit", ["status", "--check", store])
+        #expect(checked.code == 20 && checked.output.contains("problem: it needs the policy Library"), "\(checked)")
+        #expect(checked.commands.first == "book-migration resume \(store)", "\(checked)")
+        #expect(try folder.run("godwit", ["resume", store]).code == 20)
+        let place = try #require(try LoadFolder(store: store, LocalFileSystem()))
+        for path in CommandFolder.checkpoints(try #require(try place.migration()).path) {
+          try Data().write(to: URL(fileURLWithPath: path))
+        }
+        let damaged = try folder.run("book-migration", ["status", "--check", store])
+        #expect(damaged.code == 22 && damaged.output.contains("Begin again: "), "\(damaged)")
+        #expect(try folder.run("book-migration", ["resume", store]).code == 22)
+        let other = try folder.run("godwit", ["status", "--check", store])
+        #expect(other.commands.last?.hasPrefix("book-migration migrate \(store)") == true, "\(other)")
+        try folder.follow(other.commands)
+        #expect(try session.rows("SELECT count(*) > 0 FROM \(schema).book") == [["t"]])
+      }
+    }
   }
 #endif

@@ -10,9 +10,11 @@ struct LoadAdvice {
   private let folder: LoadFolder
   private let plan: LoadPlan?
   private let model: ManagedObjectModel?
+  private let program: String
 
-  init(_ folder: LoadFolder) {
-    self.folder = folder
+  /// `program` is the one that begins again.
+  init(_ folder: LoadFolder, program: String = ProgramName.current) {
+    (self.folder, self.program) = (folder, program)
     let found = try? folder.read()
     (plan, model) = (found?.plan, found?.model)
   }
@@ -24,11 +26,13 @@ struct LoadAdvice {
   var givingUpLine: String { commands.joined(separator: " && ") }
 
   /// Gives the load up and loads once more, as one line; without a command that began the load it only gives it up.
-  var beginningAgainLine: String { (commands + [plan?.command].compactMap { $0 }).joined(separator: " && ") }
+  var beginningAgainLine: String {
+    (commands + [plan?.command(of: program)].compactMap { $0 }).joined(separator: " && ")
+  }
 
   /// The same, and the load once more.
   var beginningAgain: String {
-    let again = plan?.command.map { "`\($0)`" } ?? "the command that began the load"
+    let again = plan?.command(of: program).map { "`\($0)`" } ?? "the command that began the load"
     return "\(givingUp), then \(again)"
   }
 
@@ -62,7 +66,7 @@ struct LoadAdvice {
 extension LoadPlan {
   /// The command that begins the load again; nil if it was not begun by a command, or if another option is among its
   /// own.
-  var command: String? {
+  func command(of program: String = ProgramName.current) -> String? {
     guard let words = ReplayCommand.words(arguments ?? [], source: source, output: nil, restarts: false) else {
       return nil
     }
@@ -71,6 +75,6 @@ extension LoadPlan {
       ["--to-postgres", server, "--schema", options.schema]
       + (options.inheritance == standard.inheritance ? [] : ["--inheritance", options.inheritance.rawValue])
       + (options.names == standard.names ? [] : ["--names", options.names.rawValue])
-    return ProgramName.command(words + others).line
+    return ProgramName.command(words + others, of: program).line
   }
 }

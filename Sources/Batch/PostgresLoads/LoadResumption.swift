@@ -62,7 +62,7 @@ extension MigrationJob {
   private static func hasDoneNothing(_ plan: LoadPlan, _ path: String) -> BatchError {
     BatchError(
       .refused, "the load had migrated nothing when it ended",
-      hint: "Begin it again: `\(plan.command ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
-      next: plan.command.map { [$0] } ?? [], path: path)
+      hint: "Begin it again: `\(plan.command() ?? "\(ProgramName.current) migrate")`", effect: .nothingWritten,
+      next: plan.command().map { [$0] } ?? [], path: path)
   }
 }

@@ -53,7 +53,8 @@ extension MigrationJob {
       unreadable = error.hint
       if status.state != .running { status.resumeRefusal = error.exitCode }
     }
-    if try folder.migration() == nil { status.phase = "loading" } else { try add(migrationIn: folder, &status) }
+    var inner: String?
+    if let job = try folder.migration() { inner = try add(job, in: folder, &status) } else { status.phase = "loading" }
     guard status.state != .running else { return status }
     let life = try LoadLife(folder, fileSystem)
     // Whoever has begun it since says the rest.
@@ -62,19 +63,28 @@ extension MigrationJob {
     if case .failed = life.phase { (status.state, status.failureCode) = (.failed, folder.failure()?.exitCode) }
     if life.phase == .changed { status.resumeRefusal = BatchError.Code.badCheckpoint.exitCode }
     let first = status.resumeRefusal != nil && life.phase == .interrupted ? "Correct that first. " : ""
-    status.advice = unreadable ?? first + life.wayOut.text
+    if life.phase != .interrupted { inner = nil }
+    status.advice = unreadable ?? inner ?? first + life.wayOut.text
     return status
   }
 
-  /// How far the migration in a load is; nobody goes on with it alone.
-  private func add(migrationIn folder: LoadFolder, _ status: inout JobStatus) throws {
+  /// How far the migration in a load is; nobody goes on with it alone. Returns what to do where this program
+  /// cannot resume it, whatever a person corrects.
+  private func add(_ job: JobDirectory, in folder: LoadFolder, _ status: inout JobStatus) throws -> String? {
     let migration = try self.status(folder.store)
     (status.checkpoint, status.step, status.rowsRead) = (migration.checkpoint, migration.step, migration.rowsRead)
     (status.progress, status.secondsSinceCheckpoint) = (migration.progress, migration.secondsSinceCheckpoint)
     status.phase = "migrating before it is loaded"
-    guard status.state != .running, let refusal = migration.resumeRefusal else { return }
+    guard status.state != .running, let refusal = migration.resumeRefusal else { return nil }
     status.resumeRefusal = status.resumeRefusal ?? refusal
     status.problems += migration.problems
+    let program = program(of: job)
+    let advice = LoadAdvice(folder, program: program ?? ProgramName.current)
+    if refusal == BatchError.Code.badCheckpoint.exitCode { return "Begin again: \(advice.beginningAgain)" }
+    guard lacksPolicies(of: job) else { return nil }
+    // The program that can go on may have no name.
+    let resume = program.map { "\(ProgramName.command(["resume", folder.source], of: $0))" }
+    return "Go on with \(resume ?? "that program's command resume"), or give the load up with \(advice.givingUp)"
   }
 
   /// Refuses a report of a load into a server, which has none.

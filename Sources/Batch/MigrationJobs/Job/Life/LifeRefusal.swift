@@ -94,8 +94,18 @@ extension MigrationJob {
 
   /// A command that goes on with a run, of a program that has its policies.
   func command(_ words: [String], on job: JobDirectory) -> AdvisedCommand {
+    ProgramName.command(words, of: program(of: job) ?? ProgramName.current)
+  }
+
+  /// Another program that has the policies of a run, which this one lacks; nil if none is known.
+  package func program(of job: JobDirectory) -> String? {
     let program = (try? JobPlan.read(job, fileSystem))?.program(policies, JobRegistry(fileSystem))
-    return ProgramName.command(words, of: program ?? ProgramName.current)
+    return program == ProgramName.current ? nil : program
+  }
+
+  /// Whether this program lacks policies of a run.
+  package func lacksPolicies(of job: JobDirectory) -> Bool {
+    (try? JobPlan.read(job, fileSystem))?.missingPolicy(policies) != nil
   }
 
   /// The words of the command that began the run of a store, which name what it reads; none if no command did.
