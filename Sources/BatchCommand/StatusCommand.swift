@@ -63,7 +63,7 @@ struct StatusCommand: ListedCommand {
   func run() throws {
     guard let store else { return try ListRun(self, Manifest(path: list.manifest ?? "")).run(isJudged: check) }
     let job = MigrationJob(policies: Program.policies)
-    var status = try StoreLook.standing(job, store)
+    var status = try look(job, store)
     var drawn = 0
     while true {
       if watch, !json, Console.outputCanRedraw, drawn > 0 { Console.writeOutput("\u{1B}[\(drawn)A\r\u{1B}[J") }
@@ -75,12 +75,17 @@ struct StatusCommand: ListedCommand {
       fflush(nil)
       guard watch, status.state == .running else { return try end(document, store) }
       sleep(1)
-      status = try StoreLook.standing(job, store)
+      status = try look(job, store)
     }
   }
 
+  private func look(_ job: MigrationJob, _ store: String) throws -> JobStatus {
+    try check ? StoreLook.standing(job, store) : StoreLook.seen(job, store)
+  }
+
   private func end(_ document: StandingDocument, _ store: String) throws {
-    guard check else { return }
+    // A list tells a path that leads nowhere from a store without a migration by the code.
+    guard check || CommandLineWords.isOfList else { return }
     let code = try document.code(store)
     if code != 0 { throw ExitCode(code) }
   }

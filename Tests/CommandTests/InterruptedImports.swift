@@ -36,11 +36,12 @@ extension ImportFolder {
     ["/usr/bin/env", "LD_PRELOAD=\(library)"] + settings
   }
 
-  /// An import that was killed behind two checkpoints.
-  func interrupt(_ inputs: [String]) throws {
+  /// An import that was killed behind two checkpoints, or before another one was published.
+  func interrupt(_ inputs: [String], _ more: [String] = [], before checkpoint: Int = 3) throws {
     let killed = try folder.run(
-      "godwit", words(inputs),
-      launcher: launcher(try stop, "STOP_ONLY=rename checkpoint-0000000003.lz4", "STOP_AT=1", "STOP_WITH=KILL"))
+      "godwit", words(inputs, more),
+      launcher: launcher(
+        try stop, "STOP_ONLY=rename checkpoint-000000000\(checkpoint).lz4", "STOP_AT=1", "STOP_WITH=KILL"))
     try #require(killed.code == 128 + SIGKILL, "\(killed)")
   }
 

@@ -67,11 +67,6 @@ enum ImportFiles {
 
   static func isCSV(_ path: String) -> Bool { path.lowercased().hasSuffix(".csv") }
 
-  /// The first file that would be read twice; nil if there is none.
-  static func repeated(in paths: [String], _ fileSystem: any FileSystem) throws -> (file: String, first: String)? {
-    try repeated(named(paths, fileSystem).files, fileSystem)
-  }
-
   /// The name of a file without folder and extension: an entity's, perhaps.
   static func stem(_ path: String) -> String {
     let name = FilePaths.name(of: path)

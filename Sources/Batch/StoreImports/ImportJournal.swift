@@ -22,13 +22,21 @@ final class ImportJournal {
         throw StreamsError(.damagedCheckpoint, "the checkpoint is not that of an import")
       }
       self.phase = phase
+      // All go on with what was read.
+      _ = try section("reader")
     }
 
-    /// A section that is always there. All of it must be read.
-    func read<Result>(_ section: String, _ body: (inout ByteReader) throws -> Result) throws -> Result {
-      guard var reader = checkpoint.reader(of: section) else {
-        throw StreamsError(.damagedCheckpoint, "the checkpoint lacks the section \(section)")
+    /// A section that is always there.
+    func section(_ name: String) throws -> ByteReader {
+      guard let reader = checkpoint.reader(of: name) else {
+        throw StreamsError(.damagedCheckpoint, "the checkpoint lacks the section \(name)")
       }
+      return reader
+    }
+
+    /// The same; all of it must be read.
+    func read<Result>(_ section: String, _ body: (inout ByteReader) throws -> Result) throws -> Result {
+      var reader = try self.section(section)
       let result = try body(&reader)
       try reader.finish()
       return result
@@ -71,20 +79,10 @@ final class ImportJournal {
   /// The newest checkpoint; nil if there is none, or the import has ended as its plan is gone. Throws `refused` if it is
   /// that of another import.
   func find() throws -> Found? {
-    guard try fileSystem.statusOfName(place.job.plan) != nil else { return nil }
-    guard let checkpoint = try readable() else { return nil }
-    guard checkpoint.sourceFingerprint == model else {
-      throw place.changedModel
+    guard let found = try Found.newest(at: place, of: note, request: request, model: model, fileSystem) else {
+      return nil
     }
-    guard checkpoint.planFingerprint == request else {
-      let changed = note.changedFiles(since: ImportNote.read(place.job, fileSystem))
-      throw place.refusal(
-        changed?.what ?? "an import of other files, or with other options, is interrupted at this path", .refused,
-        first: changed?.hint)
-    }
-    (sequence, isBegun) = (checkpoint.sequence, true)
-    let found = try Found(checkpoint)
-    phase = found.phase
+    (sequence, isBegun, phase) = (found.checkpoint.sequence, true, found.phase)
     return found
   }
 
@@ -115,16 +113,6 @@ final class ImportJournal {
 
   /// Writes down what is imported, for whoever asks.
   func write(isDurable: Bool) throws { try note.write(to: place.job, isDurable: isDurable, fileSystem) }
-
-  private func readable() throws -> Checkpoint? {
-    do { return try store.newestReadable()?.checkpoint } catch let error as StreamsError
-      where error.code == .damagedCheckpoint
-    {
-      throw BatchError(
-        .badCheckpoint, error.message, hint: "Check the disk; give the import up with \(place.giveUp)",
-        effect: .resumable, next: [place.giveUp.line], path: place.store)
-    }
-  }
 
   /// Keeps the state of what was read for the checkpoints that follow. Everything in it goes to the disk.
   func keepReader() throws {

@@ -58,6 +58,11 @@ struct ImportNote: Codable {
     return Set(try zip(files, seen).filter { try fileSystem.status($0).map(Seen.init)?.isLike($1) == true }.map(\.0))
   }
 
+  /// Whether all files are so.
+  func isAsSeen(_ fileSystem: any FileSystem) throws -> Bool {
+    try filesAsSeen(fileSystem).isSuperset(of: files ?? [])
+  }
+
   /// The same when all pages of the store are written. `request` and `model` are the fingerprints of what was asked for.
   func of(_ summary: ImportSummary, digests: [[UInt8]], request: [UInt8], model: [UInt8]) -> ImportNote {
     var note = self

@@ -47,10 +47,23 @@ struct ImportPlace {
 
   /// Why an interrupted import is not gone on with. `first` is what must be done before it can be.
   func refusal(_ what: String, _ code: BatchError.Code, first: String? = nil, path: String? = nil) -> BatchError {
+    waiting(BatchError(code, what, path: path ?? store), first: first)
+  }
+
+  /// An error that stands in the way of an interrupted import, with both ways on.
+  func waiting(_ error: BatchError, first: String?) -> BatchError {
     let goOn = first.map { "\($0), and go on with" } ?? "Go on with that one by"
-    return BatchError(
-      code, what, hint: "\(goOn) \(resume), or give it up with \(giveUp)",
-      effect: .resumable, next: [resume.line, giveUp.line], path: path ?? store)
+    var error = error.withoutEffect
+    (error.hint, error.effect) = ("\(goOn) \(resume), or give it up with \(giveUp)", .resumable)
+    error.next = [resume.line, giveUp.line]
+    return error
+  }
+
+  /// The same where nothing can be put right.
+  func damaged(_ message: String) -> BatchError {
+    BatchError(
+      .badCheckpoint, message, hint: "Check the disk; give the import up with \(giveUp)", effect: .resumable,
+      next: [giveUp.line], path: store)
   }
 
   var changedModel: BatchError {

@@ -61,10 +61,18 @@ final class ImportRejectList {
     (self.file, self.length) = (file, length)
   }
 
-  /// Gives the list its path, durably, though it may be empty. It may have got it from a process that was killed.
+  /// Whether a process that was killed has given it its path.
+  var isPublished: Bool {
+    get throws {
+      guard try fileSystem.status(path)?.isRegularFile == true else { return false }
+      return try ImportFiles.areEqual(path, to: working, fileSystem)
+    }
+  }
+
+  /// Gives the list its path, durably, though it may be empty.
   func publish() throws {
     try finish()
-    if try fileSystem.status(path) != nil, try ImportFiles.areEqual(path, to: working, fileSystem) { return }
+    if try isPublished { return }
     try FileCopy.copy(working, to: path, fileSystem)
   }
 }

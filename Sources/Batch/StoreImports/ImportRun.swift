@@ -50,11 +50,9 @@ final class ImportRun {
     let lease = try place.begin()
     defer { lease.release() }
     lease.guardRun(monitor)
-    let note = try ImportNote(
-      version: model.name, files: inputs.map(ImportFiles.whole), arguments: options.arguments
-    ).seeing(fileSystem)
     let journal = ImportJournal(
-      place, note: note, request: try fingerprint, model: try PlanFingerprint.of(model), lease: lease,
+      place, note: try note.seeing(fileSystem), request: try fingerprint, model: try PlanFingerprint.of(model),
+      lease: lease,
       monitor: monitor, fileSystem: fileSystem, encode: { [reader] in try reader.encode(into: &$0) },
       sync: { [reader] in try reader.sync() })
     let found = try interrupted(journal)
@@ -71,11 +69,7 @@ final class ImportRun {
   /// Where an interrupted import goes on. What it left stays, whatever is found.
   private func interrupted(_ journal: ImportJournal) throws -> ImportJournal.Found? {
     do {
-      guard let found = try journal.find() else { return nil }
-      try place.scratch.refuseLinks()
-      // The store had its name, and is no longer there.
-      guard try found.phase != .built || fileSystem.statusOfName(files.prefix) != nil else { return nil }
-      return found
+      return try usable(journal.find())
     } catch {
       let told = BatchError(wrapping: error)
       throw told.effect == .resumable ? told : kept(told)
@@ -92,13 +86,12 @@ final class ImportRun {
 
   private func begin(_ journal: ImportJournal) throws {
     try journal.begin()
-    try place.refuseTaken(place.store, fileSystem)
-    try list?.refuseTaken()
+    try refuseTaken()
     try journal.write(isDurable: false)
   }
 
   /// What the store's bytes, and those of the list, depend on beside the model and the contents of files.
-  private var fingerprint: [UInt8] {
+  var fingerprint: [UInt8] {
     get throws {
       var writer = ByteWriter()
       writer.writeString("import 5")

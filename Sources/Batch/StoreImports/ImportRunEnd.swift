@@ -36,7 +36,7 @@ extension ImportRun {
     guard try fileSystem.statusOfName(files.prefix) != nil else {
       return try fileSystem.status(place.store) == nil ? nil : summary
     }
-    try place.refuseTaken(place.store, fileSystem)
+    try refuseTaken(isWhole: true)
     try list?.restore()
     try giveNames()
     return summary

@@ -50,16 +50,6 @@ public struct StoreImport: Sendable {
     }
   }
 
-  /// A file that inputs name twice, by itself or by a folder, and the path by which they did before; nil if there is
-  /// none.
-  ///
-  /// - Throws: ``BatchError``: `noSuchFile`.
-  public static func repeatedFile(
-    of inputs: [String], fileSystem: any FileSystem
-  ) throws -> (file: String, first: String)? {
-    try BatchError.looking { try ImportFiles.repeated(in: inputs, fileSystem) }
-  }
-
   /// The faults of a store that was made of objects.
   static func violations(
     in path: String, of model: ManagedObjectModel, _ fileSystem: any FileSystem, monitor: RunMonitor = RunMonitor()

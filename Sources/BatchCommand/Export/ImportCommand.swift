@@ -91,12 +91,6 @@ struct ImportCommand: StoreCommand {
   private var mostRejects: RejectLimit.Most { maxRejects?.most ?? .count(0) }
 
   func run() throws {
-    try OutputPath("--output", output).checkCompanion()
-    if let (file, first) = try StoreImport.repeatedFile(of: inputs, fileSystem: LocalFileSystem()) {
-      throw ValidationError(
-        "\(file) is given twice\(file == first ? "" : ", also as \(first)"): name it once, or its folder alone")
-    }
-    try checkRejects()
     let version = try target
     let monitor = RunMonitor(interval: checkpointEvery.interval, work: "import")
     let first = Mutex<MigrationProgress?>(nil)
@@ -123,12 +117,18 @@ struct ImportCommand: StoreCommand {
     if summary.rejects > 0 { throw ExitCode(ExitCodes.rejects) }
   }
 
-  /// The model of the store.
-  private var target: ManagedObjectModel { get throws { try ModelLibrary(paths: [model]).target(named: version) } }
+  /// The model of the store, if nothing is wrong with the paths to write.
+  private var target: ManagedObjectModel {
+    get throws {
+      try OutputPath("--output", output).checkCompanion()
+      try checkRejects()
+      return try ModelLibrary(paths: [model]).target(named: version)
+    }
+  }
 
   /// Why this command would not go on with the interrupted import into a path; nil if it would.
   func refusal(_ job: MigrationJob, to path: String) throws -> BatchError? {
-    try job.importRefusal(inputs, model: try target, to: path)
+    try job.importRefusal(inputs, options: options, to: path) { try target }
   }
 
   private static func secondsLeft(of progress: MigrationProgress, since start: MigrationProgress) -> Double? {

@@ -64,14 +64,13 @@ extension ListResult {
   fileprivate mutating func showImport(_ entry: Manifest.Entry) {
     guard state == ListState.noneIsKnown,
       (try? MigrationJob(policies: Program.policies).importStatus(entry.target)) ?? nil != nil,
-      let status = try? StoreLook.standing(MigrationJob(policies: Program.policies), entry.target)
+      let status = try? StoreLook.seen(MigrationJob(policies: Program.policies), entry.target)
     else { return }
     let isRunning = status.state == .running
     (state, tone) = (status.state.rawValue, isRunning ? .running : .waiting)
     exitCode = isRunning ? ExitCodes.leaseHeld : ExitCodes.stopped
-    if let code = status.resumeRefusal {
-      (exitCode, state, tone, detail) = (code, ExitCodes.name(code), .failed, status.problems.first)
-    }
+    detail = status.problems.first
+    if let code = status.resumeRefusal { (exitCode, state, tone) = (code, ExitCodes.name(code), .failed) }
     (error, hint, effect, next) = (nil, nil, nil, status.advice.flatMap { Self.advised([$0]) })
   }
 

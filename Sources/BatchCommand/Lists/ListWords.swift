@@ -17,9 +17,7 @@ struct ListWords: Sendable {
   var options: [String] {
     let options = StoreCommandWords.options(line, resuming: false)
     let goesOn = verb == ["migrate"] && !options.contains("--restart") && !options.contains("--continue")
-    // So that a path that leads nowhere is told from a store without a migration.
-    let isAsked = verb == ["status"] && !options.contains("--check")
-    return options + (goesOn ? ["--continue"] : []) + (isAsked ? ["--check"] : [])
+    return options + (goesOn ? ["--continue"] : [])
   }
 
   /// How many stores to work on at a time, which any command with a list takes.
