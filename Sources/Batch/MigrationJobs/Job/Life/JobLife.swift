@@ -89,7 +89,9 @@ extension MigrationJob {
       try cutOver.forget()
     } catch let error as BatchError where error.code == .failed {
     }
-    if let plan = try? JobPlan.read(job, fileSystem) { JobRegistry(fileSystem).forget(source: plan.namedSource, job: job) }
+    if let plan = try? JobPlan.read(job, fileSystem) {
+      JobRegistry(fileSystem).forget(source: plan.namedSource, job: job)
+    }
     try job.remove(fileSystem, under: lease)
     return kept
   }
