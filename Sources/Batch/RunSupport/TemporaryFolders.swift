@@ -43,6 +43,13 @@ enum TemporaryFolders {
     return false
   }
 
+  /// Gives a folder of this process another name, by which the next process knows it, too; nil if it is no such folder.
+  static func takeAway(_ path: String) -> String? {
+    guard path.hasSuffix(ending), FilePaths.name(of: path).hasPrefix(prefix) else { return nil }
+    let other = FilePaths.join(FilePaths.directory(of: path), "\(prefix)ended-\(UUID().uuidString)\(ending)")
+    return (try? LocalFileSystem().rename(path, to: other)) != nil ? other : nil
+  }
+
   static func release(_ path: String) { _ = held.withLock { $0.removeValue(forKey: path) } }
 
   /// Removes this user's folders without a lock, once in a process.

@@ -62,10 +62,13 @@ package enum UnfinishedFiles {
   /// Removes everything that is unfinished.
   package static func removeAll() {
     for path in paths.withLock({ $0 }) {
-      remove(path, LocalFileSystem())
+      removeInUse(path)
       forget(path)
     }
   }
+
+  /// Removes what another thread may still write to: a temporary folder loses its name first, so that no file is added.
+  static func removeInUse(_ path: String) { remove(TemporaryFolders.takeAway(path) ?? path, LocalFileSystem()) }
 
   /// Removes a file, or a folder and what is in it. What cannot be removed stays; it is nobody's.
   package static func remove(_ path: String, _ fileSystem: any FileSystem) { remove(path, fileSystem, depth: deepest) }

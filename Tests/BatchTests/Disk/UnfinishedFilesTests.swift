@@ -1,0 +1,41 @@
+import Foundation
+import Streams
+import Synchronization
+import Testing
+
+@testable import RunSupport
+
+@Suite("Files that are removed when a process is ended")
+struct UnfinishedFilesTests {
+  @Test("A temporary folder goes, and nothing is left of it, while another thread writes more and more files into it")
+  func writtenTo() throws {
+    let disk = LocalFileSystem()
+    for _ in 0..<20 {
+      let folder = try UnfinishedFiles.makeFolder("written", in: disk)
+      let isOver = Atomic(false)
+      let written = Atomic(0)
+      try withExtendedLifetime(isOver) {
+        let worker = try Worker {
+          for number in 0... where !isOver.load(ordering: .relaxed) {
+            try disk.writeAndSync([1], to: "\(folder)/\(number)")
+            written.add(1, ordering: .relaxed)
+          }
+        }
+        while written.load(ordering: .relaxed) < 20 { usleep(100) }
+        UnfinishedFiles.removeInUse(folder)
+        isOver.store(true, ordering: .relaxed)
+        #expect(worker.join() != nil, "the folder is gone for whoever writes")
+      }
+      UnfinishedFiles.forget(folder)
+      #expect(try disk.statusOfName(folder) == nil)
+    }
+    // Another process may be ending just now: what it has there goes.
+    let parent = FileManager.default.temporaryDirectory.path
+    var left = Set(try disk.list(parent).filter { $0.hasPrefix("godwit-ended-") })
+    for _ in 0..<100 where !left.isEmpty {
+      usleep(100_000)
+      left.formIntersection(try disk.list(parent))
+    }
+    #expect(left == [])
+  }
+}
