@@ -120,11 +120,9 @@ extension XMLSource {
     guard try MigrationJob().isOriginChanged(ofRunTo: output) == true else { return }
     let restart = ProgramName.command(
       ["migrate", path] + arguments + ["--output", output, "--restart"])
-    let resume = ProgramName.command("resume", XMLCopy.path(for: output))
-    throw BatchError(
-      .badCheckpoint, "the XML store was written to since its interrupted migration began",
-      hint: "Begin anew with \(restart), or go on with what it held then: \(resume)", effect: .nothingWritten,
-      next: [restart.line, resume.line], path: path)
+    throw XMLCopy.refusal(
+      of: path, anew: "Begin anew with \(restart)", next: [restart],
+      resume: ProgramName.command("resume", XMLCopy.path(for: output)))
   }
 
   /// What a migration is told that names no output, or a server.

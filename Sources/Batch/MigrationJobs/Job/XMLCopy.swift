@@ -17,6 +17,17 @@ package enum XMLCopy {
     guard name.hasPrefix("."), name.hasSuffix(suffix), name.count > suffix.count + 1 else { return nil }
     return FilePaths.join(FilePaths.directory(of: path), String(name.dropFirst().dropLast(suffix.count)))
   }
+
+  /// Refuses to go on with an XML store that is not what it was. `anew` says how to begin anew, by `next`; `resume` goes
+  /// on with what was made of it.
+  package static func refusal(
+    of path: String, anew: String, next: [AdvisedCommand], resume: AdvisedCommand
+  ) -> BatchError {
+    BatchError(
+      .badCheckpoint, "the XML store was written to since its interrupted migration began",
+      hint: "\(anew), or go on with what it held then: \(resume)", effect: .nothingWritten,
+      next: (next + [resume]).map(\.line), path: path)
+  }
 }
 
 extension MigrationJob {
@@ -34,11 +45,8 @@ extension MigrationJob {
   func otherOrigin(_ plan: JobPlan, _ job: JobDirectory, named path: String) throws -> BatchError? {
     guard try plan.isOriginChanged(fileSystem), try JobDirectory.resolve(path) != plan.source else { return nil }
     let (anew, next) = wayOut(.restart, life: RunLife(phase: .working), job: job)
-    let resume = command(["resume", plan.source], on: job)
-    return BatchError(
-      .badCheckpoint, "the XML store was written to since its interrupted migration began",
-      hint: "\(anew), or go on with what it held then: \(resume)", effect: .nothingWritten,
-      next: (next + [resume]).map(\.line), path: plan.namedSource)
+    return XMLCopy.refusal(
+      of: plan.namedSource, anew: anew, next: next, resume: command(["resume", plan.source], on: job))
   }
 }
 
