@@ -51,10 +51,7 @@ final class KeptLists: Sendable {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let path = FilePaths.join(folder, UUID().uuidString + Self.suffix)
-    let file = try files.open(path + ".new", .create)
-    defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-    try files.rename(path + ".new", to: path)
+    try files.replace(path, with: bytes)
     return path
   }
 
@@ -62,7 +59,10 @@ final class KeptLists: Sendable {
   func find(_ target: String) -> KeptResult? {
     known.withLock { known in
       let found =
-        known ?? Dictionary(all().flatMap(\.list.results).map { ($0.target, $0) }) { $0.date > $1.date ? $0 : $1 }
+        known
+        ?? Dictionary(names(Self.suffix).compactMap(list).flatMap(\.results).map { ($0.target, $0) }) {
+          $0.date > $1.date ? $0 : $1
+        }
       known = found
       return found[target]
     }
@@ -71,12 +71,14 @@ final class KeptLists: Sendable {
   /// Those whose process was killed. Whoever asks does away with them.
   func left() -> [(path: String, list: KeptList)] {
     known.withLock { $0 = nil }
-    removeUnfinished()
-    return all().filter { !$0.list.isAtWork }
-  }
-
-  private func all() -> [(path: String, list: KeptList)] {
-    names(Self.suffix).compactMap { path in list(path).map { (path, $0) } }
+    names(Self.suffix + ".new").forEach(removeUnfinished)
+    return names(Self.suffix).compactMap { path in
+      guard let list = list(path) else {
+        removeUnfinished(path)
+        return nil
+      }
+      return list.isAtWork ? nil : (path, list)
+    }
   }
 
   private func list(_ path: String) -> KeptList? {
@@ -91,14 +93,12 @@ final class KeptLists: Sendable {
     ((try? files.list(folder)) ?? []).filter { $0.hasSuffix(suffix) }.map { FilePaths.join(folder, $0) }
   }
 
-  /// Those that a kill kept from their name, or a loss of power from their bytes.
-  private func removeUnfinished() {
+  /// What a kill kept from its name, or a loss of power from its bytes, once nobody writes it any longer.
+  private func removeUnfinished(_ path: String) {
     let latest = Int64(Date().timeIntervalSince1970) - Self.secondsOfWriting
-    for path in names(Self.suffix + ".new") + names(Self.suffix).filter({ list($0) == nil }) {
-      guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
-        status.modified / 1_000_000_000 < latest
-      else { continue }
-      try? files.remove(path)
-    }
+    guard let status = try? files.statusOfName(path), status.isRegularFile, status.owner == geteuid(),
+      status.modified / 1_000_000_000 < latest
+    else { return }
+    try? files.remove(path)
   }
 }

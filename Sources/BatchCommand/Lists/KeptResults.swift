@@ -77,10 +77,7 @@ final class KeptResults: Sendable {
     let bytes = [UInt8](try JSONEncoder().encode(kept))
     if isDurable { return try files.writeDurably(bytes, to: path) }
     // Of a list that is stopped these may be thousands, and there is little time.
-    let file = try files.open(path + ".new", .create)
-    defer { file.close() }
-    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-    try files.rename(path + ".new", to: path)
+    try files.replace(path, with: bytes)
   }
 
   private func told(_ error: any Error) -> String {

@@ -51,6 +51,17 @@ extension FileSystem {
   /// - Throws: ``StreamsError``.
   public func writeAndSync(_ bytes: [UInt8], to path: String) throws { try writeAndSync(to: path) { try $0(bytes) } }
 
+  /// Replaces a file by way of the name `path` + ".new": others see the old bytes or the new ones. Nothing is durable on
+  /// return.
+  ///
+  /// - Throws: ``StreamsError``.
+  public func replace(_ path: String, with bytes: [UInt8]) throws {
+    let file = try open(path + ".new", .create)
+    defer { file.close() }
+    try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+    try rename(path + ".new", to: path)
+  }
+
   private func writeAndSync(to path: String, _ body: (_ take: ([UInt8]) throws -> Void) throws -> Void) throws {
     let file = try open(path, .create)
     defer { file.close() }
