@@ -5,15 +5,19 @@ import Streams
 package enum FileCopy {
   package static let pieceBytes = 1 << 20
 
-  /// Calls `body` with each piece of a file, and where it begins.
+  /// Calls `body` with each piece of a file, or of its first `most` bytes, and where it begins.
   package static func forEachPiece(
-    of path: String, _ fileSystem: any FileSystem, _ body: (UnsafeRawBufferPointer, UInt64) throws -> Void
+    of path: String, _ fileSystem: any FileSystem, upTo most: UInt64 = .max,
+    _ body: (UnsafeRawBufferPointer, UInt64) throws -> Void
   ) throws {
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
     var (buffer, end) = ([UInt8](repeating: 0, count: pieceBytes), UInt64(0))
-    while true {
-      let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0, at: end) }
+    while end < most {
+      let wanted = min(buffer.count, Int(clamping: most - end))
+      let count = try buffer.withUnsafeMutableBytes {
+        try file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<wanted]), at: end)
+      }
       guard count > 0 else { return }
       try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count]), end) }
       end += UInt64(count)

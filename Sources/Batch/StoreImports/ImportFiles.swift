@@ -82,20 +82,12 @@ enum ImportFiles {
 
   /// The digest of its first bytes; nil if it has fewer.
   static func digest(_ path: String, _ fileSystem: any FileSystem, upTo count: UInt64) throws -> [UInt8]? {
-    let file = try fileSystem.open(path, .read)
-    defer { file.close() }
-    var (sum, end, piece) = (ImportDigest(), UInt64(0), [UInt8](repeating: 0, count: FileCopy.pieceBytes))
-    while end < count {
-      let want = min(piece.count, Int(clamping: count - end))
-      let read = try piece.withUnsafeMutableBytes { bytes in
-        let read = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<want]), at: end)
-        sum.add(UnsafeRawBufferPointer(rebasing: bytes[..<read]))
-        return read
-      }
-      guard read > 0 else { return nil }
-      end += UInt64(read)
+    var (sum, read) = (ImportDigest(), UInt64(0))
+    try FileCopy.forEachPiece(of: path, fileSystem, upTo: count) { bytes, _ in
+      sum.add(bytes)
+      read += UInt64(bytes.count)
     }
-    return sum.value
+    return read == count ? sum.value : nil
   }
 
   /// A UUID of version 8 that follows from the digests of the files' contents.
