@@ -25,11 +25,22 @@ package struct SHA256 {
 
   /// Adds bytes to what is hashed.
   package mutating func update(_ bytes: some Sequence<UInt8>) {
-    let added = rest + bytes
-    length &+= UInt64(added.count - rest.count)
-    let whole = added.count & ~63
-    added.withUnsafeBufferPointer { if let base = $0.baseAddress { compress(base, count: whole) } }
-    rest = Array(added[whole...])
+    guard bytes.withContiguousStorageIfAvailable({ add($0) }) == nil else { return }
+    Array(bytes).withUnsafeBufferPointer { add($0) }
+  }
+
+  private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+    length &+= UInt64(bytes.count)
+    let filling = rest.isEmpty ? 0 : min(64 - rest.count, bytes.count)
+    rest += bytes.prefix(filling)
+    if rest.count == 64 {
+      let block = rest
+      block.withUnsafeBufferPointer { if let base = $0.baseAddress { compress(base, count: 64) } }
+      rest.removeAll(keepingCapacity: true)
+    }
+    let whole = (bytes.count - filling) & ~63
+    if whole > 0, let base = bytes.baseAddress { compress(base + filling, count: whole) }
+    rest += bytes.dropFirst(filling + whole)
   }
 
   /// The digest of everything added. The value must not be used afterwards.

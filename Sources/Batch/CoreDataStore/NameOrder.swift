@@ -15,6 +15,9 @@ package enum NameOrder {
   /// A name as SQLite compares it: ASCII letters folded, all else kept.
   package static func folded(_ name: String) -> String {
     guard name.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return name }
-    return String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    return String(unsafeUninitializedCapacity: name.utf8.count) { bytes in
+      for (index, byte) in name.utf8.enumerated() { bytes[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+      return name.utf8.count
+    }
   }
 }

@@ -12,6 +12,7 @@ import Streams
 /// relies on a store being the same compares the time of its last change, too: ``StoreState``.
 package enum SourceFingerprint {
   private static let samples: UInt32 = 64
+  private static let runBytes = 1 << 16
 
   /// 32 bytes.
   package static func of(_ snapshot: DatabaseSnapshot) throws -> [UInt8] {
@@ -20,19 +21,26 @@ package enum SourceFingerprint {
     writer.writeUInt64(snapshot.logSalts)
     writer.writeUInt64(UInt64(snapshot.logFrames))
     writer.writeUInt32(snapshot.pageCount)
-    let page = UnsafeMutableRawBufferPointer.allocate(byteCount: snapshot.geometry.pageSize, alignment: 8)
-    defer { page.deallocate() }
+    var hash = SHA256()
+    hash.update(writer.bytes)
     let stride = max(1, snapshot.pageCount / samples)
+    // Neighbours are read together.
+    let pages = stride == 1 ? max(1, runBytes / snapshot.geometry.pageSize) : 1
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: pages * snapshot.geometry.pageSize, alignment: 8)
+    defer { room.deallocate() }
     var number: UInt32 = 1
     while number <= snapshot.pageCount {
-      // The page with SQLite's lock bytes never holds data and may not even be there.
+      let count = min(pages, Int(snapshot.pageCount - number) + 1)
+      // The page with SQLite's lock bytes never holds data and may not even be there; a store that it is in has more
+      // pages than samples.
       if number != snapshot.geometry.lockBytePage {
-        try snapshot.read(page: number, into: page)
-        writer.writeRaw(page)
+        try snapshot.read(run: number, count: count, into: room)
+        hash.update(UnsafeRawBufferPointer(rebasing: room[..<(count * snapshot.geometry.pageSize)]))
       }
-      guard snapshot.pageCount - number >= stride else { break }
-      number += stride
+      let step = stride * UInt32(count)
+      guard snapshot.pageCount - number >= step else { break }
+      number += step
     }
-    return SHA256.hash(writer.bytes)
+    return hash.finalize()
   }
 }

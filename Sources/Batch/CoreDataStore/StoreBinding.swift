@@ -1,3 +1,4 @@
+import CoreDataModel
 import RunSupport
 
 /// Ties the tables and columns that a model asks for to those that a store has, by name: a store that was migrated in
@@ -56,6 +57,7 @@ public struct StoreBinding: Sendable {
   public let joins: [Join]
   /// What is left over.
   public let extras: Extras
+  private let facts = ModelFacts()
 
   /// Binds a layout to a store.
   ///
@@ -75,6 +77,11 @@ public struct StoreBinding: Sendable {
       candidates: schema.tables.filter { !taken.contains(NameOrder.folded($0.name)) }, claim: claim)
     joins = try binder.bind(layout.joinTables)
     extras = Self.extras(schema, tables: tables, joins: joins)
+  }
+
+  /// What follows from model and tables, made once for all stores that are bound alike.
+  package func remembered<Fact: Sendable>(_ key: ModelFacts.Key<Fact>, make: () throws -> Fact) rethrows -> Fact {
+    try facts.value(key, make: make)
   }
 
   private static func bind(_ table: EntityTable, schema: StoreSchema, claim: StoreClaim) throws -> Table {

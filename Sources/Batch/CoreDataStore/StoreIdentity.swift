@@ -21,7 +21,7 @@ public struct StoreIdentity: Sendable, Codable, Equatable {
     } catch { throw BatchError(wrapping: error) }
   }
 
-  init(_ metadata: StoreMetadata) {
+  package init(_ metadata: StoreMetadata) {
     (uuid, version) = (metadata.uuid, ManagedObjectModel.versionHashesDigest(metadata.versionHashes))
   }
 }

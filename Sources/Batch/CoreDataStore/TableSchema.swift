@@ -80,6 +80,8 @@ public struct TableSchema: Sendable, Hashable {
 
   /// The position of a column, whose name is compared as SQLite does.
   public func position(of name: String) -> Int? {
+    // Most are written alike.
+    if let position = columns.firstIndex(where: { $0.name == name }) { return position }
     let wanted = NameOrder.folded(name)
     return columns.firstIndex { NameOrder.folded($0.name) == wanted }
   }

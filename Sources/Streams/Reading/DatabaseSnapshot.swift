@@ -155,7 +155,7 @@ public final class DatabaseSnapshot: Sendable {
   }
 
   /// Reads neighbouring pages, in as few calls as their places allow. The buffer holds `count` pages.
-  func read(run first: UInt32, count: Int, into buffer: UnsafeMutableRawBufferPointer) throws {
+  package func read(run first: UInt32, count: Int, into buffer: UnsafeMutableRawBufferPointer) throws {
     guard first >= 1, UInt64(first) + UInt64(count) - 1 <= UInt64(pageCount) else {
       let wrong = first < 1 ? first : max(first, pageCount &+ 1)
       throw StreamsError(

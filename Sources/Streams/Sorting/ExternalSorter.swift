@@ -41,9 +41,6 @@ public final class ExternalSorter: SortMember {
 
   deinit { memory.leave(self) }
 
-  /// The longest key.
-  private var largestKey: Int { max(1 << 15, memory.byteCount / 3) }
-
   /// Adds a key of at most a third of the memory.
   ///
   /// - Throws: ``StreamsError``.
@@ -71,13 +68,12 @@ public final class ExternalSorter: SortMember {
   }
 
   private func extend(by needed: Int, for length: Int) throws {
-    guard length <= largestKey else {
-      throw StreamsError.tooLarge("an index key", needed: length, allowed: largestKey)
+    guard length <= memory.largestKey else {
+      throw StreamsError.tooLarge("an index key", needed: length, allowed: memory.largestKey)
     }
     if space == nil {
       let made = (
-        keys: try LazyMemory(byteCount: memory.largestShare + largestKey, path: path),
-        entries: try LazyMemory(byteCount: memory.largestShare + 4 * Self.entryBytes, path: path)
+        keys: try memory.range(path: path), entries: try memory.range(path: path)
       )
       space = made
       keys = made.keys.base
@@ -165,7 +161,11 @@ public final class ExternalSorter: SortMember {
   }
 
   private func forget() {
-    giveBack()
+    if let space {
+      memory.takeBack(space.keys, used: runs.isEmpty ? used : .max)
+      memory.takeBack(space.entries, used: runs.isEmpty ? count * 2 * Self.entryBytes : .max)
+    }
+    (used, count, isOrdered, grantedBytes) = (0, 0, true, 0)
     (space, file, runs, last) = (nil, nil, [], nil)
   }
 }

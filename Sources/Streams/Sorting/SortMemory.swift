@@ -13,12 +13,31 @@ public final class SortMemory {
   /// What it shares out.
   public let byteCount: Int
   private var members: [Member] = []
+  /// Ranges that held little, for the next who needs one.
+  private var spare: [LazyMemory] = []
 
   /// Shares out that many bytes.
   public init(byteCount: Int) { self.byteCount = max(byteCount, 1 << 12) }
 
   /// What one sorter takes at most: its runs are long enough then.
   var largestShare: Int { min(byteCount, 64 << 20) }
+
+  /// The longest key that one sorter takes.
+  var largestKey: Int { max(1 << 15, byteCount / 3) }
+
+  private static let mostSpare = 64
+  private static let mostSpareBytes = 1 << 13
+
+  /// Addresses for the largest share and a key beyond it, with whatever bytes they hold.
+  func range(path: String) throws -> LazyMemory {
+    try spare.popLast() ?? LazyMemory(byteCount: largestShare + largestKey, path: path)
+  }
+
+  /// Takes back a range of which so many bytes were used, and nothing is needed any longer. A small index costs less
+  /// than its memory does from the system.
+  func takeBack(_ range: LazyMemory, used: Int) {
+    if used <= Self.mostSpareBytes, spare.count < Self.mostSpare { spare.append(range) }
+  }
 
   /// The pieces in which memory is given.
   private var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }

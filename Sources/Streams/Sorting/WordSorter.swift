@@ -40,7 +40,7 @@ final class WordSorter: SortMember {
 
   private func extend() throws {
     if room == nil {
-      let room = try LazyMemory(byteCount: memory.largestShare, path: path)
+      let room = try memory.range(path: path)
       self.room = room
       entries = room.base.assumingMemoryBound(to: UInt64.self)
     }
@@ -169,7 +169,8 @@ final class WordSorter: SortMember {
   }
 
   private func forget() {
-    giveBack()
+    if let room { memory.takeBack(room, used: runs.isEmpty ? count * width * 16 : .max) }
+    (count, isOrdered, grantedBytes) = (0, true, 0)
     (room, file, runs) = (nil, nil, [])
     (lastEntry, runsAscend) = ([], true)
     entries = differing

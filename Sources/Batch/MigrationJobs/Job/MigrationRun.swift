@@ -223,8 +223,11 @@ struct MigrationRun {
     _ report: MigrationJob.Report, verified: VerificationReport?, model: ManagedObjectModel?
   ) -> RunHistory.Finished {
     var entities: [RunHistory.Size] = []
-    if let model, let reader = try? StoreReader(path: report.destination, fileSystem: fileSystem, locking: .none) {
-      defer { reader.close() }
+    let reader = try? StoreReader(path: report.destination, fileSystem: fileSystem, locking: .none)
+    defer { reader?.close() }
+    // The receipt of the backup says what the store was when it got its name.
+    let receipt = report.backup.flatMap { try? BackupReceipt.read(for: $0, fileSystem) }
+    if let model, let reader {
       entities = RunHistory.Size.all(reader, model: model)
       for index in entities.indices {
         guard let rows = report.rows[entities[index].entity] else { continue }
@@ -237,7 +240,8 @@ struct MigrationRun {
       read: RunHistory.Tally.read(report.accounts.first),
       proof: RunHistory.Proof(verified, mode: plan.verification, isCompared: plan.hasOwnDigests),
       rejects: report.rejects, notes: report.notes.prefix(200).map { String($0.prefix(1000)) },
-      result: try? StoreState(report.destination, fileSystem),
-      identity: try? StoreIdentity(report.destination, fileSystem))
+      result: receipt?.new
+        ?? reader.flatMap { try? StoreState(report.destination, snapshot: $0.snapshot, fileSystem: fileSystem) },
+      identity: reader.map { StoreIdentity($0.metadata) })
   }
 }

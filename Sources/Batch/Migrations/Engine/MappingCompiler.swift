@@ -61,7 +61,7 @@ struct MappingCompiler {
   ) throws -> PropertyExpression {
     var compiler = ExpressionCompiler(graph: drafts.graph, mapping: draft.mapping, source: draft.source)
     (compiler.destination, compiler.now) = (draft.destination, now)
-    compiler.earlier = Set(draft.mapping.attributeMappings.map(\.name).prefix { $0 != name })
+    compiler.earlier = draft.mapping.attributeMappings.prefix { $0.name != name }
     if case .toMany = target { compiler.isLate = true }
     compiler.mappings = drafts.mappingEntities
     compiler.ambiguous = drafts.ambiguousNames

@@ -69,8 +69,10 @@ package final class StepRunner {
   /// Runs to the end. On return the step's store is complete and durable.
   package func run() throws -> StepState {
     // What planning had needed, a run would have on top of its own: memory, and the pages of its code.
-    ProcessMemory.giveBack()
-    if !job.isSmall { ProgramPages.giveBack() }
+    if !job.isSmall {
+      ProcessMemory.giveBack()
+      ProgramPages.giveBack()
+    }
     if !isResumed, !job.waitsForCheckpoint() { try checkpoint() }
     let (phase, unit) = (transformer.state.phase, transformer.state.unit)
     work = try StepWork(
@@ -132,7 +134,7 @@ package final class StepRunner {
   private func releasePages() {
     while pages.tryPop() != nil {}
     while records.tryPop() != nil {}
-    ProcessMemory.giveBack()
+    if !job.isSmall { ProcessMemory.giveBack() }
   }
 
   private func cancelCollector() {

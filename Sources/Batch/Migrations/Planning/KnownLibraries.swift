@@ -2,9 +2,10 @@ import CoreDataModel
 import Foundation
 import RunSupport
 import Streams
+import Synchronization
 
 /// Model libraries that the process has read before, for many stores with the same models.
-enum KnownLibraries {
+package enum KnownLibraries {
   private enum Seen: Hashable {
     case file(String, FileStatus?)
     /// What a ``ModelFormat`` says of paths.
@@ -19,17 +20,43 @@ enum KnownLibraries {
   private static let deepest = 8
   private static let known = Memo<[Seen], ModelLibrary>(limit: 4)
   private static let listings = Memo<Seen, [String]>(limit: 1024)
+  private static let trusted = Mutex<Trusted>(Trusted())
+
+  /// What a process that serves one store after the other has just seen.
+  private struct Trusted {
+    /// Seconds for which a look at the files holds.
+    var seconds = 0.0
+    var paths: [String] = []
+    var library: ModelLibrary?
+    var until: ContinuousClock.Instant?
+  }
 
   /// The library of the models at these paths. Xcode's are read again when a file of them is another one than it was: by
   /// size, time of change and inode. So are stores. Others are when their mark differs. Throws ``BatchError`` as the
   /// readers of models do.
   static func library(_ paths: [String]) throws -> ModelLibrary {
+    if let library = trusted.withLock({ $0.paths == paths && $0.until.map { $0 > .now } == true ? $0.library : nil }) {
+      return library
+    }
+    let begin = ContinuousClock.now
     let sources = try sources(paths)
-    return try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap(bundles)) }
+    let library = try known.value(try sources.flatMap(seen)) { ModelLibrary(bundles: try sources.flatMap(bundles)) }
+    trusted.withLock { trusted in
+      guard trusted.seconds > 0 else { return }
+      (trusted.paths, trusted.library, trusted.until) = (paths, library, begin + .seconds(trusted.seconds))
+    }
+    return library
   }
 
+  /// A look at the files of models holds for so many seconds: the stores of a list would have a hundred versions looked
+  /// at for each of them.
+  package static func trust(for seconds: Double) { trusted.withLock { $0.seconds = seconds } }
+
   /// Nobody will ask soon.
-  static func forget() { known.forget() }
+  static func forget() {
+    known.forget()
+    trusted.withLock { $0.library = nil }
+  }
 
   private static func sources(_ paths: [String]) throws -> [Source] {
     let stores = StoreDocument.names(try paths.filter(StoreDocument.isStore))

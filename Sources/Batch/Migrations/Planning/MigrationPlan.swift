@@ -176,6 +176,8 @@ public struct MigrationPlanner: Sendable {
 
   /// The steps with their mapping models in order. Throws `missingPolicy` that names all policies which are not known.
   private func ordered(_ steps: [MigrationStep]) throws -> [MigrationStep] {
+    // Inferred mappings have no policies.
+    guard !steps.allSatisfy(\.isInferred) else { return steps }
     try policies.require(steps.map(\.mappingModels))
     return try steps.map { try MappingOrder(step: $0, policies: policies).ordered() }
   }

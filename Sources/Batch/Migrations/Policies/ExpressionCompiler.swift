@@ -24,7 +24,7 @@ struct ExpressionCompiler {
   /// What `$destination` is; nil in predicates of source objects, which know nothing but their object.
   var destination: DestinationEntity?
   /// Attributes of the destination that are set before the one at hand.
-  var earlier: Set<String> = []
+  var earlier: ArraySlice<PropertyMapping> = []
   /// Whether objects of the step are there already. Then `$destination` is one, and its values are no longer known.
   var isLate = false
   /// Source and destination entity of the step's entity mappings, by name.
@@ -116,7 +116,7 @@ struct ExpressionCompiler {
     guard let destination, let name = path.first else { throw ExpressionDamage("has an empty key path") }
     guard !isLate else { throw ExpressionDamage("reads $destination.\(name) when the object is written already") }
     if let attribute = destination.attributes[name], path.count == 1 {
-      guard earlier.contains(name) else {
+      guard earlier.contains(where: { $0.name == name }) else {
         let value = attribute.outOfColumn(destination.template[attribute.position])
         return (.constant(value.map(attribute.type.normalized) ?? .null), .value)
       }

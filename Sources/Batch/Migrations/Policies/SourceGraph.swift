@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataStore
 import RunSupport
 import Streams
@@ -36,7 +37,9 @@ package final class SourceGraph {
     fetchRoom = FetchRoom(bytes: scratch.budget.fetchBytes)
     longValues = LongValueReader(snapshot: reader.snapshot, limit: rowLimit)
     let names = binding.layout.entityNames
-    let all = try names.map { try SourceEntity(name: $0, binding: binding) }
+    let all = try binding.remembered(ModelFacts.sourceEntities) {
+      try names.map { try SourceEntity(name: $0, binding: binding) }
+    }
     entities = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     byNumber = [nil] + all
     fetchers = Array(repeating: nil, count: binding.tables.count)
@@ -209,4 +212,8 @@ package final class SourceGraph {
         isWithoutRowid: bound.schema.isWithoutRowid)
     }
   }
+}
+
+extension ModelFacts {
+  fileprivate static let sourceEntities = Key<[SourceEntity]>("entities of a source")
 }
