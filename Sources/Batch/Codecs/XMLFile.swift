@@ -1,5 +1,6 @@
 import Foundation
 import RunSupport
+import Streams
 
 #if canImport(FoundationXML)
   import FoundationXML
@@ -19,20 +20,14 @@ package enum XMLFile {
 
   /// Reads the whole file; refuses what is no regular file (a pipe would block) and what is larger than the limit.
   package static func contents(of path: String, code: BatchError.Code) throws -> Data {
-    let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    guard let attributes = try? FileManager.default.attributesOfItem(atPath: real),
-      attributes[.type] as? FileAttributeType == .typeRegular
-    else { throw BatchError(code, "there is no file that can be read", path: path) }
+    let disk = LocalFileSystem()
+    guard let status = try? disk.status(path), status.isRegularFile else {
+      throw BatchError(code, "there is no file that can be read", path: path)
+    }
     do {
-      let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: real))
-      defer { try? handle.close() }
-      let data = try handle.read(upToCount: largestSize + 1) ?? Data()
-      guard data.count <= largestSize else {
-        throw BatchError(code, "the file is larger than \(largestSize >> 20) MiB", path: path)
-      }
-      return data
-    } catch let error as BatchError {
-      throw error
+      return Data(try disk.readAll(path, cap: largestSize))
+    } catch let error as StreamsError where error.code == .tooLarge {
+      throw BatchError(code, "the file is larger than \(largestSize >> 20) MiB", path: path)
     } catch {
       throw BatchError(code, "the file cannot be read", path: path, cause: error)
     }

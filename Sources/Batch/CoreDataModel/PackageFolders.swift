@@ -1,5 +1,6 @@
 import Foundation
 import RunSupport
+import Streams
 
 /// Finds folders that are one document to a person, such as `.xcdatamodeld`, and documents that are files, such as
 /// `.mom`.
@@ -30,25 +31,24 @@ package enum PackageFolders {
 
   /// Visible folders, sorted. Links to folders are not followed: they could form a ring.
   package static func folders(in path: String, code: BatchError.Code) throws -> [String] {
-    try entries(.typeDirectory, in: path, code: code)
+    try entries(in: path, code: code, \.isDirectory)
   }
 
   /// Visible regular files, sorted.
   package static func files(in path: String, code: BatchError.Code) throws -> [String] {
-    try entries(.typeRegular, in: path, code: code)
+    try entries(in: path, code: code, \.isRegularFile)
   }
 
-  private static func entries(_ type: FileAttributeType, in path: String, code: BatchError.Code) throws -> [String] {
+  private static func entries(
+    in path: String, code: BatchError.Code, _ isWanted: (FileStatus) -> Bool
+  ) throws -> [String] {
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw BatchError(code, "the folder cannot be read", path: path, cause: error)
     }
     return names.filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       .map { (path as NSString).appendingPathComponent($0) }
-      .filter { name in
-        let attributes = try? FileManager.default.attributesOfItem(atPath: name)
-        return attributes?[.type] as? FileAttributeType == type
-      }
+      .filter { name in (try? LocalFileSystem().statusOfName(name)).map(isWanted) ?? false }
   }
 
   /// Throws `noSuchFile` if nothing is at the path.

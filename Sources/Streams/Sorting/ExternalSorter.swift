@@ -80,6 +80,11 @@ public final class ExternalSorter: SortMember {
       entries = made.entries.base.assumingMemoryBound(to: KeyEntry.self)
     }
     try memory.extend(self, by: needed)
+    guard count > 0, let space else { return }
+    // What is beyond the first piece is filled, by keys and entries as long as those before.
+    let more = (grantedBytes - used - count * 2 * Self.entryBytes) / (used / count + 2 * Self.entryBytes)
+    space.keys.prepare(used..<used + more * (used / count))
+    space.entries.prepare(count * Self.entryBytes..<(count + more) * Self.entryBytes)
   }
 
   @inline(__always)
@@ -90,9 +95,10 @@ public final class ExternalSorter: SortMember {
   /// Sorts what is in memory.
   private func sort() {
     guard !isOrdered else { return }
+    let scratch = memory.largestShare / 2 / Self.entryBytes + 2
+    space?.entries.prepare(scratch * Self.entryBytes..<(scratch + count) * Self.entryBytes)
     KeySort.sort(
-      UnsafeMutableBufferPointer(start: entries, count: count), keys: keys,
-      scratch: entries + memory.largestShare / 2 / Self.entryBytes + 2)
+      UnsafeMutableBufferPointer(start: entries, count: count), keys: keys, scratch: entries + scratch)
   }
 
   func spill() throws {

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// The memory that several sorters share. Each gets it piece by piece as it takes keys; when there is no more, the one
 /// that has most writes a run and gives its memory back. Keeps I7: all sorters together stay within the bytes.
@@ -13,8 +14,6 @@ public final class SortMemory {
   /// What it shares out.
   public let byteCount: Int
   private var members: [Member] = []
-  /// Ranges that held little, for the next who needs one.
-  private var spare: [LazyMemory] = []
 
   /// Shares out that many bytes.
   public init(byteCount: Int) { self.byteCount = max(byteCount, 1 << 12) }
@@ -25,18 +24,23 @@ public final class SortMemory {
   /// The longest key that one sorter takes.
   var largestKey: Int { max(1 << 15, byteCount / 3) }
 
+  /// Ranges that held little, for the next who needs one, in this run or in one that follows.
+  private static let spare = Mutex<[LazyMemory]>([])
   private static let mostSpare = 64
   private static let mostSpareBytes = 1 << 13
 
   /// Addresses for the largest share and a key beyond it, with whatever bytes they hold.
   func range(path: String) throws -> LazyMemory {
-    try spare.popLast() ?? LazyMemory(byteCount: largestShare + largestKey, path: path)
+    let byteCount = largestShare + largestKey
+    let spare = Self.spare.withLock { $0.last?.byteCount == byteCount ? $0.popLast() : nil }
+    return try spare ?? LazyMemory(byteCount: byteCount, path: path)
   }
 
   /// Takes back a range of which so many bytes were used, and nothing is needed any longer. A small index costs less
   /// than its memory does from the system.
   func takeBack(_ range: LazyMemory, used: Int) {
-    if used <= Self.mostSpareBytes, spare.count < Self.mostSpare { spare.append(range) }
+    guard used <= Self.mostSpareBytes else { return }
+    Self.spare.withLock { if $0.count < Self.mostSpare { $0.append(range) } }
   }
 
   /// The pieces in which memory is given.
@@ -77,8 +81,9 @@ protocol SortMember: AnyObject {
 }
 
 /// A range of addresses that takes memory only where it was written, and gives all of it back at once.
-final class LazyMemory {
-  let base: UnsafeMutableRawPointer
+final class LazyMemory: Sendable {
+  // Sendable: it is where the memory is, and no more; one owner at a time uses that.
+  nonisolated(unsafe) let base: UnsafeMutableRawPointer
   let byteCount: Int
 
   init(byteCount: Int, path: String) throws {
@@ -88,6 +93,19 @@ final class LazyMemory {
   }
 
   deinit { munmap(base, byteCount) }
+
+  /// Has the system give the memory of these bytes at once, which is cheaper than page by page. Whoever asks is about to
+  /// write all of them. Systems that cannot do so give it page by page.
+  func prepare(_ bytes: Range<Int>) {
+    // Only whole pages, and no call for one of them.
+    let first = (bytes.lowerBound + Self.page - 1) / Self.page
+    let count = min(bytes.upperBound, byteCount) / Self.page - first
+    if count > 1 { madvise(base + first * Self.page, count * Self.page, Self.populateForWriting) }
+  }
+
+  private static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+  /// MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have.
+  private static let populateForWriting: CInt = 23
 
   /// Forgets the contents of the first bytes.
   func giveBack(_ bytes: Int) { if bytes > 0 { madvise(base, min(bytes, byteCount), MADV_DONTNEED) } }

@@ -45,6 +45,8 @@ final class WordSorter: SortMember {
       entries = room.base.assumingMemoryBound(to: UInt64.self)
     }
     try memory.extend(self, by: 16 * width)
+    // What is beyond the first piece is filled.
+    if count > 0 { room?.prepare(count * width * 8..<limit * width * 8) }
   }
 
   /// Adds entries that were put into the room for them.
@@ -76,7 +78,9 @@ final class WordSorter: SortMember {
     for index in 1..<count {
       for word in 0..<width { differing[word] |= entries[index * width + word] ^ entries[word] }
     }
-    let scratch = entries + memory.largestShare / 16 / width * width
+    let place = memory.largestShare / 16 / width * width
+    let scratch = entries + place
+    room?.prepare(place * 8..<(place + count * width) * 8)
     // Rowids mostly ascend as they come; then the sort, which is stable, leaves them so.
     let last = width - 1
     let ascends = (1..<count).allSatisfy { entries[($0 - 1) * width + last] <= entries[$0 * width + last] }

@@ -71,6 +71,19 @@ final class PassedRows: PassedVersion {
 
   func origin(_ root: UInt32) -> (root: UInt32, isWithoutRowid: Bool)? { units[root].flatMap(plan.origin(of:)) }
 
+  /// The table of the version before whose keys each become a link of a join table, and where its records have them; nil
+  /// where links follow from more than that, or nobody reads those rows.
+  func keysOfLinks(_ root: UInt32) -> (table: Int, position: Int)? {
+    guard case .links(let link)? = units[root], link.owners == nil, link.others == nil,
+      let table = plan.binding.tables.firstIndex(where: { $0.schema.rootPage == link.scan.root }),
+      units.values.contains(where: { if case .rows(table, _) = $0 { true } else { false } })
+    else { return nil }
+    switch (link.scan.owner, link.scan.other) {
+    case (.rowid, .column(let position)), (.column(let position), .rowid): return (table, position)
+    default: return nil
+    }
+  }
+
   func largestKey(_ root: UInt32) throws -> Int64 {
     guard case .rows(let table, _) = units[root] else { return 0 }
     return try plan.graph.largestKey(table)

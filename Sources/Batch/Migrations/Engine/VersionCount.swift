@@ -55,9 +55,25 @@ package struct VersionCount {
       unread += tallies[level].rows.objects - before
     }
     for (join, bound) in plan.binding.joins.enumerated() where !joins.contains(bound.schema.rootPage) {
+      if let links = linksOfRows(bound.schema.rootPage, plan, level: level) {
+        tallies[level].add(links: links, of: join)
+        continue
+      }
       try scan(plan, table: bound.schema, level: level) { page, tallies in
         tallies[level].add(links: UInt64(page.count), of: join)
       }
+    }
+  }
+
+  /// How many links a passed step makes of the keys in rows that are counted by now; nil where they must be read.
+  private func linksOfRows(_ join: UInt32, _ plan: StepPlan, level: Int) -> UInt64? {
+    // Of rows that another step makes not all are counted yet.
+    guard let passed = plan.passed, passed.plan.passed == nil, let (table, position) = passed.keysOfLinks(join) else {
+      return nil
+    }
+    let layout = passed.plan.binding.layout
+    return layout.entityNames.filter { layout.tablePosition(ofEntity: $0) == table }.reduce(0) { links, name in
+      links &+ tallies[level + 1].rows.values(layout.entityNumbers[name] ?? 0, column: position)
     }
   }
 
