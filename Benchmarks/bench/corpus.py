@@ -6,10 +6,17 @@ import sqlite3
 import subprocess
 import sys
 
-from .measure import COPY, contest, ratio, remove, summary
+from .measure import COPY, Failed, contest, ratio, remove, summary
 
 # Of versions whose path is not inferred, so many are tried.
 TRIED = 6
+
+# What SQLite's file format alone forces on anybody: the rows and indexes of the result, and their proof.
+BARE = "C, no checks"
+# Its limit is for so many cores, all of them always busy: it runs on one.
+CORES = 2
+# It ends with this where it does not know what a store has.
+REFUSED = 2
 
 
 def folder(root):
@@ -31,17 +38,35 @@ def race(bench, rows):
     if not paths:
         print(f"no models in {place}: set GODWIT_CORPUS to a folder with models of applications", file=sys.stderr)
         return None
-    races = [line for path in paths for line in [_bundle(bench, path, rows)] if line]
-    means = {key: math.exp(sum(math.log(line[key]["median"]) for line in races) / len(races)) for key in ("ratio", "copy")}
+    bare = _build(bench)
+    races = [line for path in paths for line in [_bundle(bench, path, rows, bare)] if line]
+    means = {key: _mean([line[key]["median"] for line in races]) for key in ("ratio", "copy")}
+    found = [line for line in races if "floor" in line]
+    floors = [line["floor"] for line in found]
+    least = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
+                      "least": min(floors)}} if found else {}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
-            "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races, "mean": means["ratio"], "copy": means["copy"]}
+            "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races,
+            "mean": means["ratio"], "copy": means["copy"], **least}
+
+
+def _mean(values):
+    """Geometric, as the values are ratios."""
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def _build(bench):
+    """The program that writes the same pages, for this machine: a limit is as fast as it can be."""
+    path = os.path.join(bench.folder, "bare")
+    subprocess.run(["cc", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-o", path, bench.file("Programs/Bare/bare.c"), "-lsqlite3"], check=True)
+    return path
 
 
 def _call(bench, *words):
     return subprocess.run([bench.programs["book-migration"], *words], capture_output=True, text=True)
 
 
-def _bundle(bench, path, rows):
+def _bundle(bench, path, rows, bare):
     listed = _call(bench, "models", path, "--json")
     if listed.returncode:
         return None
@@ -56,12 +81,12 @@ def _bundle(bench, path, rows):
         command = [bench.programs["book-migration"], "migrate", source, "--models", path, "--to", versions[-1], "--output", bench.output, "--quiet"]
         # A target that the store fits already needs no migration.
         if subprocess.run(command, capture_output=True).returncode == 0 and os.path.exists(bench.output):
-            return _contest(bench, path, command, [old, versions[-1]], len(versions), source)
+            return _contest(bench, path, command, [old, versions[-1]], len(versions), source, bare)
     remove(source)
     return None
 
 
-def _contest(bench, path, command, between, count, source):
+def _contest(bench, path, command, between, count, source, bare):
     """SQL reads a copy of the result: what a hand-written migration has to write at least. A plain copy of it is as fast as a disk and a
     file system are. None if nothing of the source is left in it."""
     result, script = os.path.join(bench.folder, "corpus-result.sqlite"), os.path.join(bench.folder, "corpus.sql")
@@ -76,13 +101,36 @@ def _contest(bench, path, command, between, count, source):
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    samples = contest(f"{name} {' to '.join(between)}", {"godwit": command, "SQL": sql, COPY: bench.copy(result)}, bench.output, bench.rounds)
+    contestants = {"godwit": command, "SQL": sql, COPY: bench.copy(result), **_least(bench, bare, result)}
+    samples = contest(f"{name} {' to '.join(between)}", contestants, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
             "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"]), "copy": ratio(entries["SQL"], entries[COPY])}
+    if BARE in entries:
+        line["floor"] = entries["SQL"]["wall"]["median"] / (entries[BARE]["cpu"] / CORES)
     for used in (source, result, script):
         remove(used)
     return line
+
+
+def _least(bench, bare, result):
+    """The program's command, or nothing where it refuses the store. Its output is read here by SQLite: a limit must be of a sound store."""
+    command = [bare, "--proof", result, bench.output]
+    remove(bench.output)
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode == REFUSED:
+        print(f"{BARE}: {ended.stderr.strip()}", file=sys.stderr)
+        remove(bench.output)
+        return {}
+    if ended.returncode:
+        raise Failed(f"{' '.join(command)} ended with {ended.returncode}: {ended.stderr.strip()}")
+    store = sqlite3.connect(bench.output)
+    found = store.execute("PRAGMA integrity_check").fetchone()[0]
+    store.close()
+    remove(bench.output)
+    if found != "ok":
+        raise Failed(f"{BARE}: the store is not sound: {found}")
+    return {BARE: command}
 
 
 def _has_objects(path):

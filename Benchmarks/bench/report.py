@@ -1,5 +1,5 @@
 """RESULTS.md."""
-from . import imports, targets
+from . import corpus, imports, targets
 from .measure import COPY, ratio
 from .postgres import PGLOADER
 from .small import LIST
@@ -81,22 +81,31 @@ def _stores(result):
 
 def _races(result):
     """A bundle a line."""
-    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | cp + sync s | SQL ÷ cp | peak RSS |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | SQL s | SQL takes × as long | cp + sync s | SQL ÷ cp | C s of CPU | peak RSS |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for race in result["races"]:
         own, sql, times = race["entries"]["godwit"], race["entries"]["SQL"], race["ratio"]
         lines.append(
             f"| {race['name']} | {race['from']} | {race['to']} | {race['versions']} | {race['bytes'] / MIB:,.0f} | {race['indexes']} "
             f"| {own['wall']['median']:.2f} | {sql['wall']['median']:.2f} | {times['median']:.2f} ({times['min']:.2f}–{times['max']:.2f}) "
-            f"| {_copy(race)} | {own['rss'] / MIB:.1f} MiB |")
-    if "copy" not in result:
-        return lines
-    return lines + ["", f"SQL took {result['copy']:.2f} × as long as cp and sync of the same result, geometric mean: no migration can be faster than that."]
+            f"| {_copy(race)} | {_bare(race)} | {own['rss'] / MIB:.1f} MiB |")
+    if "copy" in result:
+        lines += ["", f"SQL took {result['copy']:.2f} × as long as cp and sync of the same result, geometric mean: no migration can be faster than that."]
+    if "bare" in result:
+        bare = result["bare"]
+        lines += ["", f"[A C program](Programs/Bare/bare.c) that writes the same pages and proves them, with no plan, check, resume or bound of memory, takes "
+                  f"{bare['cpu']:.1f} s of CPU time for {bare['bundles']} of the {len(result['races'])} bundles; on {corpus.CORES} cores, both always busy, SQL would "
+                  f"take {bare['mean']:.2f} × as long, geometric mean (least {bare['least']:.2f}). Nobody who keeps a bound of memory and a way back will be faster than that."]
+    return lines
 
 
 def _copy(race):
     """What a copy of the result took; results of before have none."""
     return f"{race['entries'][COPY]['wall']['median']:.2f} | {race['copy']['median']:.2f}" if "copy" in race else "– | –"
+
+
+def _bare(race):
+    return f"{race['entries'][corpus.BARE]['cpu']:.2f}" if "floor" in race else "–"
 
 
 def _work(work, result):
