@@ -3,18 +3,21 @@
 /// As long as all values are NULL or numbers, an entry is a word a column and one for the rowid. At the first other
 /// value the entries so far become keys of bytes; both ways give the same records.
 public final class IndexSorter {
-  private let columns: [SortColumn]
+  let columns: [SortColumn]
   private let rowidColumn: Int?
-  private let isUnique: Bool
+  let isUnique: Bool
   /// What turns the words of a column around: all ones for a descending one.
-  private let masks: [UInt64]
-  private var numbers: WordSorter?
+  let masks: [UInt64]
+  private(set) var numbers: WordSorter?
+  /// How the entries of ``numbers`` are one word each, as long as they all fit.
+  private(set) var packing: EntryPacking?
+  private let makeNumbers: () -> WordSorter
   private let makeKeys: () -> ExternalSorter
-  private var keys: ExternalSorter?
+  private(set) var keys: ExternalSorter?
   /// Where the words of the columns are in a batch's row; -1 for the rowid.
   private var places: [Int] = []
   /// Which columns have words of reals.
-  private var reals: [Bool] = []
+  private(set) var reals: [Bool] = []
   /// The values of a row that is made a key.
   private let values: UnsafeMutableBufferPointer<KeyValue>
   /// Bytes of a key that is made in the sorter's own memory.
@@ -27,9 +30,14 @@ public final class IndexSorter {
   ) {
     (self.columns, self.rowidColumn, self.isUnique) = (columns, rowidColumn, isUnique)
     masks = columns.map { $0.isDescending ? .max : 0 }
-    // Longer ones are refused as keys of bytes.
-    if columns.count <= SortKey.largestColumnCount {
-      numbers = WordSorter(width: columns.count + 1, memory: memory, path: path, fileSystem: fileSystem)
+    makeNumbers = { WordSorter(width: columns.count + 1, memory: memory, path: path, fileSystem: fileSystem) }
+    packing = EntryPacking(columns)
+    if packing != nil {
+      numbers = WordSorter(
+        width: 1, rowidBits: EntryPacking.rowid, memory: memory, path: path, fileSystem: fileSystem)
+    } else if columns.count <= SortKey.largestColumnCount {
+      // Longer ones are refused as keys of bytes.
+      numbers = makeNumbers()
     }
     makeKeys = { ExternalSorter(memory: memory, path: path, fileSystem: fileSystem) }
     values = .allocate(capacity: columns.count)
@@ -69,17 +77,52 @@ public final class IndexSorter {
   /// Adds entries of numbers; returns how many rows have them, which is all of them unless one has other values, or a
   /// batch before had.
   private func addNumbers(_ batch: RowBatch) throws -> Int {
-    guard let numbers else { return 0 }
     var first = 0
     while first < batch.count {
+      guard let numbers else { return first }
       let room = try numbers.nextEntries(batch.count - first)
       guard let base = room.baseAddress else { return first }
-      let count = fill(base, from: batch, first, count: room.count / (places.count + 1))
+      let wanted = room.count / numbers.width
+      let count =
+        packing.map { fill(base, from: batch, first, count: wanted, by: $0) }
+        ?? fill(base, from: batch, first, count: wanted)
       numbers.finish(count)
       first += count
-      if count * (places.count + 1) < room.count { return first }
+      if count < wanted { guard try unpack() else { return first } }
     }
     return first
+  }
+
+  /// Makes entries of all words out of those of one, as there is one that does not fit; false where they are such.
+  private func unpack() throws -> Bool {
+    guard let packing, let packed = numbers else { return false }
+    let wide = makeNumbers()
+    (numbers, self.packing) = (wide, nil)
+    // The other sorter needs memory, too, and may take it from the one that has most.
+    try packed.spill()
+    try packed.drain { entry in
+      guard let words = try wide.nextEntries(1).baseAddress else { return }
+      packing.unpack(entry.pointee, into: words)
+      wide.finish(1)
+    }
+    return true
+  }
+
+  /// Fills in up to `count` entries of one word; returns how many before the first row that does not fit.
+  private func fill(
+    _ entries: UnsafeMutablePointer<UInt64>, from batch: RowBatch, _ first: Int, count: Int, by packing: EntryPacking
+  ) -> Int {
+    let place = places[0]
+    for row in first..<(first + count) {
+      let rowid = batch.rowids[row]
+      let word = place < 0 ? NumberColumns.word(rowid) : batch.words[row * batch.width + place]
+      if word == NumberColumns.null, place < 0 || batch.values[row * batch.width + place].type != SerialType.null {
+        return row - first
+      }
+      guard let entry = packing.pack(word, rowid: rowid) else { return row - first }
+      entries[row - first] = entry
+    }
+    return count
   }
 
   /// Fills in up to `count` entries; returns how many before the first row with other values.
@@ -154,72 +197,8 @@ public final class IndexSorter {
     return made
   }
 
-  private static var damaged: StreamsError { .damagedScratch() }
+  static var damaged: StreamsError { .damagedScratch() }
 
   /// Forgets all entries, and gives their memory back.
   func removeAll() { (numbers, keys) = (nil, nil) }
-
-  /// Puts all records in order into `cells`, then forgets them; returns the cells that were not handed on.
-  ///
-  /// `onFull` takes full cells and gives others to continue with. Of a unique index, `onEqual` is called with the
-  /// rowids of two entries with equal values, none of them NULL.
-  ///
-  /// - Throws: ``StreamsError``.
-  public func drain(
-    into cells: IndexCells, onEqual: (Int64, Int64) throws -> Void, onFull: (IndexCells) throws -> IndexCells
-  ) throws -> IndexCells {
-    if let keys { return try drain(keys, first: cells, onEqual: onEqual, onFull: onFull) }
-    return try numbers.map { try drain($0, first: cells, onEqual: onEqual, onFull: onFull) } ?? cells
-  }
-
-  private func drain(
-    _ numbers: WordSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
-    onFull: (IndexCells) throws -> IndexCells
-  ) throws -> IndexCells {
-    let (record, width, isUnique) = (NumberRecord(masks, holdsReals: reals), masks.count + 1, isUnique)
-    let previous = UnsafeMutablePointer<UInt64>.allocate(capacity: width)
-    defer { previous.deallocate() }
-    // NULL throughout, which equals nothing.
-    for index in 0..<width { previous[index] = index < masks.count ? masks[index] : 0 }
-    var cells = first
-    // Not counted for every entry: `cells` holds it.
-    var open = Unmanaged.passUnretained(first)
-    try numbers.drain { entry in
-      if isUnique {
-        if record.isSame(entry, previous) { try onEqual(record.rowid(previous), record.rowid(entry)) }
-        previous.update(from: entry, count: width)
-      }
-      let isFull = open._withUnsafeGuaranteedRef { cells in
-        record.append(entry, to: cells)
-        return cells.isFull
-      }
-      if isFull {
-        cells = try onFull(cells)
-        open = .passUnretained(cells)
-      }
-    }
-    return cells
-  }
-
-  private func drain(
-    _ keys: ExternalSorter, first: IndexCells, onEqual: (Int64, Int64) throws -> Void,
-    onFull: (IndexCells) throws -> IndexCells
-  ) throws -> IndexCells {
-    let (record, equals) = (KeyRecord(columns), isUnique ? EqualKeys(columns) : nil)
-    var cells = first
-    // Not counted for every entry: `cells` holds it.
-    var open = Unmanaged.passUnretained(first)
-    try keys.drain { key in
-      if let (before, rowid) = equals?.next(key) { try onEqual(before, rowid) }
-      let isFull = try open._withUnsafeGuaranteedRef { cells in
-        guard record.append(key, to: cells) else { throw Self.damaged }
-        return cells.isFull
-      }
-      if isFull {
-        cells = try onFull(cells)
-        open = .passUnretained(cells)
-      }
-    }
-    return cells
-  }
 }

@@ -80,7 +80,7 @@ struct KeySort {
     let lowest = max(0, 64 - differing.leadingZeroBitCount - Self.bits)
     var mask: [UInt64] = [differing & (.max << UInt64(lowest)), 0]
     let words = radix.sort(
-      Self.words(base), Self.words(scratch), count: entries.count, words: 0..<1, differing: &mask)
+      Self.words(base), Self.words(scratch), count: entries.count, differing: &mask)
     if words == Self.words(scratch) { base.update(from: scratch, count: entries.count) }
     var first = 0
     while first < entries.count {

@@ -17,15 +17,14 @@ struct RadixSort {
 
   func deallocate() { counts.deallocate() }
 
-  /// Sorts `count` entries by words from the last of `words` to the first; `differing` has for every word of an entry
-  /// the bits in which entries may differ. Returns where the sorted entries are: in `entries` or in `scratch`, which is
-  /// as large.
+  /// Sorts `count` entries by some bits of their words, of which `differing` has those for every word of an entry.
+  /// Returns where the sorted entries are: in `entries` or in `scratch`, which is as large.
   func sort(
-    _ entries: UnsafeMutablePointer<UInt64>, _ scratch: UnsafeMutablePointer<UInt64>, count: Int, words: Range<Int>,
+    _ entries: UnsafeMutablePointer<UInt64>, _ scratch: UnsafeMutablePointer<UInt64>, count: Int,
     differing: UnsafePointer<UInt64>
   ) -> UnsafeMutablePointer<UInt64> {
     var (from, to) = (entries, scratch)
-    for word in words.reversed() {
+    for word in (0..<width).reversed() {
       var bits = differing[word]
       while bits != 0 {
         let shift = UInt64(bits.trailingZeroBitCount)
@@ -50,6 +49,7 @@ struct RadixSort {
     var start = 0
     for bucket in 0..<Self.buckets { (counts[bucket], start) = (start, start &+ counts[bucket]) }
     switch width {
+    case 1: move(UInt64.self, from, to, count: count, word: word, shift: shift)
     case 2: move((UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)
     case 3: move((UInt64, UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)
     case 4: move((UInt64, UInt64, UInt64, UInt64).self, from, to, count: count, word: word, shift: shift)

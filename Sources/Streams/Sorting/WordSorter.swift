@@ -3,6 +3,8 @@
 final class WordSorter: SortMember {
   /// Words of an entry.
   let width: Int
+  /// The bits of the last word that have the rowid.
+  private let rowidBits: UInt64
   private let memory: SortMemory
   private let path: String
   private let fileSystem: any FileSystem
@@ -19,8 +21,10 @@ final class WordSorter: SortMember {
   @exclusivity(unchecked) private var isOrdered = true
   var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
 
-  init(width: Int, memory: SortMemory, path: String, fileSystem: any FileSystem) {
-    (self.width, self.memory, self.path, self.fileSystem) = (width, memory, path, fileSystem)
+  init(
+    width: Int, rowidBits: UInt64 = .max, memory: SortMemory, path: String, fileSystem: any FileSystem
+  ) {
+    (self.width, self.rowidBits, self.memory, self.path, self.fileSystem) = (width, rowidBits, memory, path, fileSystem)
     differing = .allocate(capacity: width)
     entries = differing
     memory.join(self)
@@ -82,24 +86,28 @@ final class WordSorter: SortMember {
     let scratch = entries + place
     room?.prepare(place * 8..<(place + count * width) * 8)
     // Rowids mostly ascend as they come; then the sort, which is stable, leaves them so.
-    let last = width - 1
-    let ascends = (1..<count).allSatisfy { entries[($0 - 1) * width + last] <= entries[$0 * width + last] }
-    let words = 0..<(ascends ? last : width)
-    if let leading = leadingBits(words) {
-      let sorted = radix.sort(entries, scratch, count: count, words: words, differing: leading)
-      if finish(sorted) { return sorted }
-      let other = sorted == entries ? scratch : entries
-      return radix.sort(sorted, other, count: count, words: 0..<width, differing: differing)
+    let (last, rowids) = (width - 1, rowidBits)
+    let ascends = (1..<count).allSatisfy {
+      entries[($0 - 1) * width + last] & rowids <= entries[$0 * width + last] & rowids
     }
-    return radix.sort(entries, scratch, count: count, words: words, differing: differing)
+    let all = differing[last]
+    if ascends { differing[last] &= ~rowids }
+    if let leading = leadingBits() {
+      let sorted = radix.sort(entries, scratch, count: count, differing: leading)
+      if finish(sorted) { return sorted }
+      differing[last] = all
+      return radix.sort(sorted, sorted == entries ? scratch : entries, count: count, differing: differing)
+    }
+    return radix.sort(entries, scratch, count: count, differing: differing)
   }
 
   /// So many of the bits that differ, from the first on, that few entries have the same; nil when there are not many more.
-  private func leadingBits(_ words: Range<Int>) -> [UInt64]? {
+  private func leadingBits() -> [UInt64]? {
     var rest = count.bitWidth - count.leadingZeroBitCount + 12
-    guard words.reduce(0, { $0 + differing[$1].nonzeroBitCount }) > rest + RadixSort.digitBits else { return nil }
+    let bits = (0..<width).reduce(0) { $0 + differing[$1].nonzeroBitCount }
+    guard bits > rest + RadixSort.digitBits else { return nil }
     var leading = [UInt64](repeating: 0, count: width)
-    for word in words where rest > 0 {
+    for word in 0..<width where rest > 0 {
       var bits = differing[word]
       while bits != 0, rest > 0 {
         let bit = UInt64(1) << UInt64(63 - bits.leadingZeroBitCount)
