@@ -16,17 +16,17 @@ struct EntryPacking {
   @inline(__always)
   func pack(_ word: UInt64, rowid: Int64) -> UInt64? {
     // NULL comes first, as 0.
-    let value = word == NumberColumns.null ? 0 : UInt64(bitPattern: NumberColumns.value(word) &+ 1 << 31)
+    let value = word == NumberColumns.null ? 0 : UInt64(bitPattern: NumberColumns.value(word) &+ (1 << 31))
     let row = UInt64(bitPattern: rowid)
-    guard value | row <= Self.rowid, value > 0 || word == NumberColumns.null else { return nil }
-    return (value &<< 32 | row) ^ mask
+    guard (value | row) <= Self.rowid, value > 0 || word == NumberColumns.null else { return nil }
+    return ((value &<< 32) | row) ^ mask
   }
 
   /// Puts an entry of two words in the place of one: the value as its column sorts it, and the rowid.
   @inline(__always)
   func unpack(_ entry: UInt64, into words: UnsafeMutablePointer<UInt64>) {
     let value = (entry ^ mask) &>> 32
-    let word = value == 0 ? NumberColumns.null : NumberColumns.word(Int64(value) &- 1 << 31)
+    let word = value == 0 ? NumberColumns.null : NumberColumns.word(Int64(value) &- (1 << 31))
     words[0] = mask == 0 ? word : ~word
     words[1] = NumberColumns.word(Int64(entry & Self.rowid))
   }

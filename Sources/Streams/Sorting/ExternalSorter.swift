@@ -81,9 +81,10 @@ public final class ExternalSorter: SortMember {
     }
     try memory.extend(self, by: needed)
     guard count > 0, let space else { return }
-    // What is beyond the first piece is filled, by keys and entries as long as those before.
-    let more = (grantedBytes - used - count * 2 * Self.entryBytes) / (used / count + 2 * Self.entryBytes)
-    space.keys.prepare(used..<used + more * (used / count))
+    // What is beyond the first piece is filled, by keys and entries as long as those before; a long key is not.
+    let usual = used / count
+    let more = max(0, memory.piece - needed) / (usual + 2 * Self.entryBytes)
+    space.keys.prepare(used..<used + more * usual)
     space.entries.prepare(count * Self.entryBytes..<(count + more) * Self.entryBytes)
   }
 
@@ -137,7 +138,7 @@ public final class ExternalSorter: SortMember {
   }
 
   private func giveBack() {
-    space?.keys.giveBack(used)
+    space?.keys.giveBack(space?.keys.byteCount ?? 0)
     space?.entries.giveBack(space?.entries.byteCount ?? 0)
     (used, count, isOrdered, grantedBytes) = (0, 0, true, 0)
   }
@@ -168,8 +169,9 @@ public final class ExternalSorter: SortMember {
 
   private func forget() {
     if let space {
-      memory.takeBack(space.keys, used: runs.isEmpty ? used : .max)
-      memory.takeBack(space.entries, used: runs.isEmpty ? count * 2 * Self.entryBytes : .max)
+      let written = runs.isEmpty ? used + count * 2 * Self.entryBytes : .max
+      memory.takeBack(space.keys, used: written)
+      memory.takeBack(space.entries, used: written)
     }
     (used, count, isOrdered, grantedBytes) = (0, 0, true, 0)
     (space, file, runs, last) = (nil, nil, [], nil)

@@ -28,23 +28,32 @@ public final class SortMemory {
   private static let spare = Mutex<[LazyMemory]>([])
   private static let mostSpare = 64
   private static let mostSpareBytes = 1 << 13
+  private static let mostSpareAddresses = 1 << 30
 
   /// Addresses for the largest share and a key beyond it, with whatever bytes they hold.
   func range(path: String) throws -> LazyMemory {
     let byteCount = largestShare + largestKey
-    let spare = Self.spare.withLock { $0.last?.byteCount == byteCount ? $0.popLast() : nil }
-    return try spare ?? LazyMemory(byteCount: byteCount, path: path)
+    let spare = Self.spare.withLock { spare in
+      // Those of other work are of no use any longer.
+      if spare.last?.byteCount != byteCount { spare = [] }
+      return spare.popLast()
+    }
+    if let spare { return spare }
+    if let range = try? LazyMemory(byteCount: byteCount, path: path) { return range }
+    Self.spare.withLock { $0 = [] }
+    return try LazyMemory(byteCount: byteCount, path: path)
   }
 
   /// Takes back a range of which so many bytes were used, and nothing is needed any longer. A small index costs less
   /// than its memory does from the system.
   func takeBack(_ range: LazyMemory, used: Int) {
     guard used <= Self.mostSpareBytes else { return }
-    Self.spare.withLock { if $0.count < Self.mostSpare { $0.append(range) } }
+    let most = min(Self.mostSpare, Self.mostSpareAddresses / range.byteCount)
+    Self.spare.withLock { if $0.count < most { $0.append(range) } }
   }
 
   /// The pieces in which memory is given.
-  private var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
+  var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
 
   /// What all sorters have now.
   var grantedBytes: Int { members.reduce(0) { $0 + $1.sorter.grantedBytes } }

@@ -27,6 +27,21 @@ struct SHA2Tests {
         == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
+  @Test(
+    "Pieces of any length have the digest of the whole, by the processor's instructions and without",
+    arguments: [false, true])
+  func pieces(portable: Bool) {
+    let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    let whole = SHA256.hash(bytes, portable: portable)
+    for length in 1...130 {
+      var hash = SHA256(portable: portable)
+      for start in stride(from: 0, to: bytes.count, by: length) {
+        hash.update(bytes[start..<min(start + length, bytes.count)])
+      }
+      #expect(hash.finalize() == whole, "pieces of \(length) bytes")
+    }
+  }
+
   @Test("SHA-512 gives the digests of FIPS 180-4")
   func fips512() {
     #expect(

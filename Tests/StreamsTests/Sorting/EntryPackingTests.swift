@@ -65,6 +65,38 @@ import Testing
     }
   }
 
+  @Test("Equal values of a unique index are told, in memory and in runs; NULLs are not", arguments: [1 << 13, 1 << 20])
+  func unique(bytes: Int) throws {
+    var random = SeededGenerator(seed: 4080)
+    var table = IndexSorterTests.Table(&random, rows: 0, oddity: 0)
+    (table.alias, table.columns, table.holdsReals) = (nil, [SortColumn(0, isDescending: true)], [])
+    table.rows = (1...3000).map { (row: Int64) -> (rowid: Int64, values: [Value]) in
+      if row % 7 == 0 { return (row, [.null]) }
+      return (row, [.integer(row == 2999 ? 5 : row)])
+    }
+    let sorter = IndexSorterTests.sorter(table, SortMemory(byteCount: bytes), isUnique: true)
+    try table.add(to: sorter)
+    var equal: [[Int64]] = []
+    #expect(try IndexSorterTests.records(sorter) { equal.append([$0, $1]) } == table.expected)
+    #expect(equal == [[5, 2999]])
+  }
+
+  @Test("A range of addresses that was used before is as good as a new one, and of another size it is not taken")
+  func ranges() throws {
+    for bytes in [1 << 16, 1 << 16, 1 << 18, 1 << 16] {
+      var random = SeededGenerator(seed: 4090)
+      let memory = SortMemory(byteCount: bytes)
+      for rows in [40, 3, 100] {
+        let table = IndexSorterTests.Table(&random, rows: rows, oddity: 20)
+        let sorter = IndexSorterTests.sorter(table, memory)
+        try table.add(to: sorter)
+        #expect(try IndexSorterTests.records(sorter) == table.expected, "\(rows) rows, \(bytes) bytes, seed 4090")
+      }
+      let range = try memory.range(path: "sort")
+      #expect(range.byteCount == memory.largestShare + memory.largestKey)
+    }
+  }
+
   @Test("Rowids that do not ascend, or have more than 32 bits, sort as all do", arguments: [0, 4_294_964_796 as Int64])
   func rowids(first: Int64) throws {
     var random = SeededGenerator(seed: 4070)

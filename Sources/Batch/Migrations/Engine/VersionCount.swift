@@ -72,9 +72,8 @@ package struct VersionCount {
       return nil
     }
     let layout = passed.plan.binding.layout
-    return layout.entityNames.filter { layout.tablePosition(ofEntity: $0) == table }.reduce(0) { links, name in
-      links &+ tallies[level + 1].rows.values(layout.entityNumbers[name] ?? 0, column: position)
-    }
+    let numbers = layout.entityNumbers.filter { layout.tablePosition(ofEntity: $0.key) == table }.values
+    return numbers.reduce(0) { $0 &+ tallies[level + 1].rows.values($1, column: position) }
   }
 
   /// Reads a table of a step's source; of a version between, its rows are made on the way, and what they are made of is
