@@ -1,7 +1,7 @@
 /// Sorts the entries of one index: takes the rows of its table, gives records in the order in which SQLite keeps them.
 ///
 /// As long as all values are NULL or numbers, an entry is a word a column and one for the rowid, or a single word as far as
-/// ``EntryPacking`` goes. At the first value that does not fit the entries so far become longer ones, at last keys of
+/// `EntryPacking` goes. At the first value that does not fit the entries so far become longer ones, at last keys of
 /// bytes; all ways give the same records.
 public final class IndexSorter {
   let columns: [SortColumn]
