@@ -156,6 +156,7 @@ public struct MigrationPlanner: Sendable {
     let path = steps
     steps = try parts.applied(to: prepared.steps, policies: policies)
     try Self.requireLayouts(steps)
+    PathFacts.end()
     try prepared.constraints?.check(reader, binding)
     let splits = try (parts.isAll ? prepared.splits : nil) ?? steps.map { try MappingSplit($0, policies: policies) }
     let begin = ContinuousClock.now
