@@ -156,7 +156,6 @@ public struct MigrationPlanner: Sendable {
     let path = steps
     steps = try parts.applied(to: prepared.steps, policies: policies)
     try Self.requireLayouts(steps)
-    PathFacts.end()
     try prepared.constraints?.check(reader, binding)
     let splits = try (parts.isAll ? prepared.splits : nil) ?? steps.map { try MappingSplit($0, policies: policies) }
     let begin = ContinuousClock.now
@@ -186,6 +185,8 @@ public struct MigrationPlanner: Sendable {
   /// A version that no store can have is found now, not when its turn comes. Throws `badModel`.
   private static func requireLayouts(_ steps: [MigrationStep]) throws {
     for step in steps.flatMap({ $0.passed + [$0] }) { _ = try VersionLayout(step.destination).layout() }
+    // Nobody asks for others.
+    PathFacts.end()
   }
 
   private func namedDestination(for target: ManagedObjectModel) throws -> LoadDestination? {
