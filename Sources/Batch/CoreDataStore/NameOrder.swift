@@ -16,8 +16,12 @@ package enum NameOrder {
   package static func folded(_ name: String) -> String {
     guard name.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return name }
     return String(unsafeUninitializedCapacity: name.utf8.count) { bytes in
-      for (index, byte) in name.utf8.enumerated() { bytes[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
-      return name.utf8.count
+      var count = 0
+      for byte in name.utf8 {
+        bytes[count] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+        count += 1
+      }
+      return count
     }
   }
 }

@@ -138,10 +138,12 @@ public final class ExternalSorter: SortMember {
   }
 
   private func giveBack() {
-    space?.keys.giveBack(space?.keys.byteCount ?? 0)
-    space?.entries.giveBack(space?.entries.byteCount ?? 0)
-    (used, count, isOrdered, grantedBytes) = (0, 0, true, 0)
+    space?.keys.giveBack()
+    space?.entries.giveBack()
+    empty()
   }
+
+  private func empty() { (used, count, isOrdered, grantedBytes) = (0, 0, true, 0) }
 
   /// Calls `body` with every key in order, then forgets all keys and removes the scratch file.
   ///
@@ -173,7 +175,7 @@ public final class ExternalSorter: SortMember {
       memory.takeBack(space.keys, used: written)
       memory.takeBack(space.entries, used: written)
     }
-    (used, count, isOrdered, grantedBytes) = (0, 0, true, 0)
+    empty()
     (space, file, runs, last) = (nil, nil, [], nil)
   }
 }

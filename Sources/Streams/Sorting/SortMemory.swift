@@ -116,6 +116,6 @@ final class LazyMemory: Sendable {
   /// MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have.
   private static let populateForWriting: CInt = 23
 
-  /// Forgets the contents of the first bytes.
-  func giveBack(_ bytes: Int) { if bytes > 0 { madvise(base, min(bytes, byteCount), MADV_DONTNEED) } }
+  /// Forgets the contents, and takes no memory any longer.
+  func giveBack() { madvise(base, byteCount, MADV_DONTNEED) }
 }

@@ -154,9 +154,11 @@ final class WordSorter: SortMember {
   }
 
   private func giveBack() {
-    room?.giveBack(room?.byteCount ?? 0)
-    (count, isOrdered, grantedBytes) = (0, true, 0)
+    room?.giveBack()
+    empty()
   }
+
+  private func empty() { (count, isOrdered, grantedBytes) = (0, true, 0) }
 
   /// Calls `body` with every entry in order, then forgets all.
   func drain(_ body: (UnsafePointer<UInt64>) throws -> Void) throws {
@@ -182,7 +184,7 @@ final class WordSorter: SortMember {
 
   private func forget() {
     if let room { memory.takeBack(room, used: runs.isEmpty ? count * width * 16 : .max) }
-    (count, isOrdered, grantedBytes) = (0, true, 0)
+    empty()
     (room, file, runs) = (nil, nil, [])
     (lastEntry, runsAscend) = ([], true)
     entries = differing
