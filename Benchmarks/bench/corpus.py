@@ -43,11 +43,11 @@ def race(bench, rows):
     means = {key: _mean([line[key]["median"] for line in races]) for key in ("ratio", "copy")}
     found = [line for line in races if "floor" in line]
     floors = [line["floor"] for line in found]
-    least = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
+    limit = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
                       "least": min(floors)}} if found else {}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
             "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races,
-            "mean": means["ratio"], "copy": means["copy"], **least}
+            "mean": means["ratio"], "copy": means["copy"], **limit}
 
 
 def _mean(values):
@@ -101,7 +101,7 @@ def _contest(bench, path, command, between, count, source, bare):
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    contestants = {"godwit": command, "SQL": sql, COPY: bench.copy(result), **_least(bench, bare, result)}
+    contestants = {"godwit": command, "SQL": sql, COPY: bench.copy(result), **_limit(bench, bare, result)}
     samples = contest(f"{name} {' to '.join(between)}", contestants, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
@@ -113,7 +113,7 @@ def _contest(bench, path, command, between, count, source, bare):
     return line
 
 
-def _least(bench, bare, result):
+def _limit(bench, bare, result):
     """The program's command, or nothing where it refuses the store. Its output is read here by SQLite: a limit must be of a sound store."""
     command = [bare, "--proof", result, bench.output]
     remove(bench.output)
