@@ -48,9 +48,9 @@ import Testing
     // A user that the password database does not know.
     let nobody = ["/usr/bin/env", "-u", "HOME", "-u", "XDG_STATE_HOME", "-u", "GODWIT_STATE"]
     let environment: [String: String] = [:]
-    #expect(JobRegistry.defaultDirectory(environment, home: { nil }) == nil)
-    #expect(JobRegistry.defaultDirectory(environment, home: { "/home/a" }) == "/home/a/.local/state/godwit/jobs")
-    #expect(JobRegistry.defaultDirectory(["HOME": "/h"], home: { "/home/a" }) == "/h/.local/state/godwit/jobs")
+    #expect(JobRegistry.defaultDirectory(home: { nil }) { environment[$0] } == nil)
+    #expect(JobRegistry.defaultDirectory(home: { "/home/a" }) { environment[$0] } == "/home/a/.local/state/godwit/jobs")
+    #expect(JobRegistry.defaultDirectory(home: { "/home/a" }) { ["HOME": "/h"][$0] } == "/h/.local/state/godwit/jobs")
     guard geteuid() == 0, access("/usr/bin/setpriv", X_OK) == 0 else { return }
     let stranger = nobody + ["/usr/bin/setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"]
     for path in [folder.path, store] { #expect(chown(path, 54321, 54321) == 0) }

@@ -1,5 +1,6 @@
 import Codecs
 import Foundation
+import RunSupport
 
 extension ManagedObjectModel {
   /// The version hash of every entity: 32 bytes, equal to those that Core Data writes into a store's metadata.
@@ -58,8 +59,13 @@ extension ManagedObjectModel {
 
   /// ``versionHashesDigest`` of hashes that are known already.
   public static func versionHashesDigest(_ hashes: [String: [UInt8]]) -> String {
-    Data(SHA512.hash(sorted(hashes).flatMap { Array($0.key.utf8) + $0.value })).base64EncodedString()
+    // A list of stores has few versions, and asks for each of them several times a store.
+    knownDigests.value(hashes) {
+      Data(SHA512.hash(sorted(hashes).flatMap { Array($0.key.utf8) + $0.value })).base64EncodedString()
+    }
   }
+
+  private static let knownDigests = Memo<[String: [UInt8]], String>(limit: 8)
 
   private static func sorted(_ hashes: [String: [UInt8]]) -> [(key: String, value: [UInt8])] {
     hashes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }

@@ -2,7 +2,7 @@ import CoreDataModel
 import RunSupport
 
 /// The Z_ENT of every entity of a model whose hierarchy is sound (B.3).
-package struct EntityNumbering {
+package struct EntityNumbering: Sendable {
   /// Entity names in the model's own order, in which columns and tables are named.
   let names: [String]
   /// Entity name to Z_ENT.
@@ -10,7 +10,12 @@ package struct EntityNumbering {
   /// Entities that have sub-entities.
   let parents: Set<String>
 
+  /// Numbers the entities. Throws `badModel` for a hierarchy that is not sound.
   package init(model: ManagedObjectModel) throws {
+    self = try model.remembered(ModelFacts.numbering) { try EntityNumbering(numbered: model) }
+  }
+
+  private init(numbered model: ManagedObjectModel) throws {
     let names = model.entitiesInNumberOrder
     var seen: Set<String> = []
     // Depth first: a parent that was not met before its child is missing, or is below it.
@@ -39,4 +44,8 @@ package struct EntityNumbering {
 
   /// Entity names in Z_ENT order.
   var numberedNames: [String] { names.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 } }
+}
+
+extension ModelFacts {
+  fileprivate static let numbering = Key<EntityNumbering>("numbers of entities")
 }

@@ -19,4 +19,10 @@ public struct SchemaRow: Sendable, Hashable {
     self.rootPage = rootPage
     self.sql = sql
   }
+
+  /// A name and its page tell rows apart: texts are long, and are compared anyway.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(rootPage)
+  }
 }

@@ -105,18 +105,20 @@ extension StoreBinding {
   /// Throws ``BatchError`` (`badStore`) for tables or numbers that are not the model's.
   package init(_ reader: StoreReader, model: ManagedObjectModel) throws {
     let numbering = try StoreNumbers(model: model, keys: reader.primaryKeys, path: reader.path).numbering()
+    try self.init(model: model, numbering: numbering, schema: reader.schema, path: reader.path)
+  }
+
+  /// The same where the numbers are known. Under the model's own ones stores with the same tables are bound alike, and
+  /// only once.
+  package init(model: ManagedObjectModel, numbering: EntityNumbering, schema: StoreSchema, path: String) throws {
     guard try numbering.numbers == EntityNumbering(model: model).numbers else {
-      try self.init(
-        layout: StoreLayout(model: model, purpose: .reading, numbering: numbering), schema: reader.schema,
-        modelName: model.name,
-        path: reader.path)
+      let layout = try StoreLayout(model: model, purpose: .reading, numbering: numbering)
+      try self.init(layout: layout, schema: schema, modelName: model.name, path: path)
       return
     }
-    // Under the model's own numbers stores with the same tables are bound alike.
-    self = try model.remembered(ModelFacts.bindings) { Memo(limit: 4) }.value(reader.schema.rows) {
-      try StoreBinding(
-        layout: StoreLayout(model: model, purpose: .reading), schema: reader.schema, modelName: model.name,
-        path: reader.path)
+    self = try model.remembered(ModelFacts.bindings) { Memo(limit: 4) }.value(schema.rows) {
+      let layout = try StoreLayout(model: model, purpose: .reading)
+      return try StoreBinding(layout: layout, schema: schema, modelName: model.name, path: path)
     }
   }
 }

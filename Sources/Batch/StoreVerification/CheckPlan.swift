@@ -8,61 +8,37 @@ struct CheckPlan {
   let layout: StoreLayout
   let binding: StoreBinding
   let schema: StoreSchema
-  private let connection: StoreConnection
   private let shape: RelationshipShape
   /// What rows must be, by the names of their tables.
   let known: Memo<String, RowRules>
-  /// By folded name.
-  private var tables: [String: SweptTable] = [:]
+  private let swept: SweptTables
   /// The largest rowid of a table, by folded name.
   private var largest: [String: Int64] = [:]
-  /// Tables, folded, with an index that cannot be walked.
-  private var unwalkable: Set<String> = []
   /// Tables that SQLite cannot read.
   private(set) var unreadable: [Violation] = []
 
+  /// Plans the checks of a store. Asks SQLite for the largest key of each table; the rest follows from model and schema,
+  /// and is made once for all stores that have them.
   init(binding: StoreBinding, schema: StoreSchema, on connection: StoreConnection) throws {
-    layout = binding.layout
-    self.binding = binding
-    self.schema = schema
-    self.connection = connection
-    (shape, known) = (RelationshipShape(model: binding.layout.model), Memo(limit: schema.tables.count + 1))
-    let indexes = Dictionary(grouping: schema.indexes) { NameOrder.folded($0.table) }
-    for table in schema.tables { try add(table, indexes[NameOrder.folded(table.name)] ?? []) }
-    for text in schema.foreign where text.row.type == "index" {
-      unwalkable.insert(NameOrder.folded(text.row.tableName))
-    }
-    for table in binding.tables { own(table.schema, entity: table.layout.rootEntity, property: nil) }
-    for join in binding.joins {
-      let relationship = join.layout.relationship
-      own(join.schema, entity: relationship.entity, property: relationship.name)
-    }
+    (layout, self.binding, self.schema) = (binding.layout, binding, schema)
+    shape = RelationshipShape(model: binding.layout.model)
+    known = binding.remembered(ModelFacts.rowRules) { Memo(limit: schema.tables.count + 1) }
+    swept = try binding.remembered(ModelFacts.sweptTables) { try SweptTables(binding, schema, on: connection) }
+    for table in schema.tables { try measure(table, on: connection) }
   }
 
-  private mutating func add(_ table: TableSchema, _ all: [IndexSchema]) throws {
+  private mutating func measure(_ table: TableSchema, on connection: StoreConnection) throws {
     let name = NameOrder.folded(table.name)
-    guard let bare = SweptTable(table, indexes: []) else {
-      unwalkable.insert(name)
-      return
-    }
-    var indexes = all.compactMap(SweptIndex.init)
-    indexes = try indexes.filter { try IndexSweep.isPossible(bare, $0, on: connection) }
-    if indexes.count < all.count { unwalkable.insert(name) }
-    tables[name] = SweptTable(table, indexes: indexes)
+    guard let found = swept.tables[name] else { return }
     do {
-      try connection.rows("SELECT max(\(bare.rowid)) FROM \(bare.quoted)") { largest[name] = $0.integer(0) }
+      try connection.rows("SELECT max(\(found.rowid)) FROM \(found.quoted)") { largest[name] = $0.integer(0) }
     } catch let failure as StoreFailure where failure.isDamage {
       let message = "SQLite cannot read the table: \(failure.message)"
       unreadable.append(Violation(kind: .damaged, table: table.name, message: message))
     }
   }
 
-  private mutating func own(_ table: TableSchema, entity: String, property: String?) {
-    tables[NameOrder.folded(table.name)]?.entity = entity
-    tables[NameOrder.folded(table.name)]?.property = property
-  }
-
-  func table(_ name: String) -> SweptTable? { tables[NameOrder.folded(name)] }
+  func table(_ name: String) -> SweptTable? { swept.tables[NameOrder.folded(name)] }
 
   /// The largest key of every entity table, by root entity.
   var largestKeys: [String: Int64] {
@@ -71,10 +47,10 @@ struct CheckPlan {
 
   /// All checks. Their order is that of the report.
   func checks() -> [StoreCheck] {
-    let swept = schema.tables.compactMap { table($0.name) }
-    let total = swept.reduce(0) { $0 + rows($1) * Double(1 + $1.indexes.count) }
+    let all = schema.tables.compactMap { table($0.name) }
+    let total = all.reduce(0) { $0 + rows($1) * Double(1 + $1.indexes.count) }
     var checks = [FileCheck.check(weight: total)]
-    for table in swept {
+    for table in all {
       let rules = rules(for: table)
       checks.append(TableSweep(table: table, rules: rules).check(weight: rows(table) * 2))
       checks += table.indexes.map { IndexSweep(table: table, index: $0).check(weight: rows(table)) }
@@ -83,7 +59,9 @@ struct CheckPlan {
   }
 
   /// Every column of keys.
-  func references() -> [ReferenceCheck] { binding.tables.flatMap(references) + binding.joins.flatMap(links) }
+  func references() -> [ReferenceCheck] {
+    binding.remembered(ModelFacts.references) { binding.tables.flatMap(references) + binding.joins.flatMap(links) }
+  }
 
   /// A column of keys, followed by SQLite.
   func check(_ reference: ReferenceCheck) -> StoreCheck {
@@ -92,7 +70,7 @@ struct CheckPlan {
 
   /// Indexes of a table that are judged by SQLite, as nothing else knows their order.
   func unwalkableChecks() -> [StoreCheck] {
-    schema.tables.filter { unwalkable.contains(NameOrder.folded($0.name)) }.map { table in
+    schema.tables.filter { swept.unwalkable.contains(NameOrder.folded($0.name)) }.map { table in
       FileCheck.checkIndexes(of: table.name, weight: Double(largestKey(of: table.name)) * 10)
     }
   }
@@ -176,4 +154,10 @@ struct CheckPlan {
   func column(_ role: ColumnRole, in bound: StoreBinding.Table) -> String? {
     bound.layout.columns.firstIndex { $0.role == role }.map { bound.schema.columns[bound.positions[$0]].name }
   }
+}
+
+extension ModelFacts {
+  fileprivate static let rowRules = Key<Memo<String, RowRules>>("rules of rows")
+  fileprivate static let sweptTables = Key<SweptTables>("tables as checks address them")
+  fileprivate static let references = Key<[ReferenceCheck]>("columns of keys")
 }

@@ -92,9 +92,8 @@ public struct StoreVerifier: Sendable {
     monitor: RunMonitor?,
     places: ExternalDataPlaces, progress: (Double, String) -> Void
   ) throws -> VerificationReport {
-    let layout = try StoreLayout(model: model, purpose: .reading)
-    var run = VerificationRun(
-      path: settled.path, layout: layout, expectation: expectation, fileSystem: fileSystem, memory: memory,
+    var run = try VerificationRun(
+      path: settled.path, model: model, expectation: expectation, fileSystem: fileSystem, memory: memory,
       monitor: monitor,
       places: places)
     do {

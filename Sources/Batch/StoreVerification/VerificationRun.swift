@@ -6,7 +6,9 @@ import Streams
 /// One verification: the parts in their order, and what they found.
 struct VerificationRun {
   let path: String
-  private(set) var layout: StoreLayout
+  private let model: ManagedObjectModel
+  private var numbering: EntityNumbering
+  private var layout: StoreLayout
   let expectation: StoreVerifier.Expectation?
   let fileSystem: any FileSystem
   let memory: MemoryBudget
@@ -18,15 +20,16 @@ struct VerificationRun {
   private var entityRows: [String: UInt64] = [:]
 
   init(
-    path: String, layout: StoreLayout, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem,
+    path: String, model: ManagedObjectModel, expectation: StoreVerifier.Expectation?, fileSystem: any FileSystem,
     memory: MemoryBudget,
     monitor: RunMonitor?, places: ExternalDataPlaces
-  ) {
+  ) throws {
     self.places = places
     (self.fileSystem, self.memory) = (fileSystem, memory)
     self.path = path
     self.monitor = monitor
-    self.layout = layout
+    (self.model, numbering) = (model, try EntityNumbering(model: model))
+    layout = try StoreLayout(model: model, purpose: .reading)
     self.expectation = expectation
   }
 
@@ -38,7 +41,7 @@ struct VerificationRun {
     if schema.table("Z_PRIMARYKEY") != nil { try takeReadableNumbers(on: connection) }
     let binding: StoreBinding
     do {
-      binding = try StoreBinding(layout: layout, schema: schema, modelName: layout.model.name, path: path)
+      binding = try StoreBinding(model: model, numbering: numbering, schema: schema, path: path)
     } catch let error as BatchError where error.code == .badStore {
       // Without its tables nothing can be said about rows.
       findings.add(Violation(kind: .schema, entity: error.entity, message: error.message))
@@ -83,8 +86,8 @@ struct VerificationRun {
           entityNumber: row.integer(0), name: row.text(1) ?? "", superNumber: row.integer(2), maximum: row.integer(3)))
     }
     do {
-      let numbering = try StoreNumbers(model: layout.model, keys: keys, path: path).numbering()
-      layout = try StoreLayout(model: layout.model, purpose: .reading, numbering: numbering)
+      numbering = try StoreNumbers(model: model, keys: keys, path: path).numbering()
+      layout = try StoreLayout(model: model, purpose: .reading, numbering: numbering)
     } catch let error as BatchError where error.code == .badStore {
       findings.add(Violation(kind: .primaryKeys, entity: error.entity, table: "Z_PRIMARYKEY", message: error.message))
     }

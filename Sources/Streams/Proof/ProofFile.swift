@@ -16,9 +16,12 @@ public final class ProofFile: Sendable {
   let freelist: (first: UInt32, count: UInt32)
   /// Whether the file was written by this program alone, one page after the other. Then every byte of it has a meaning.
   let isDense: Bool
+  /// All pages of a small file: each of them is asked for several times.
+  fileprivate let whole: ProofBuffer?
   // Set before anybody else knows the file.
   private(set) nonisolated(unsafe) var beforeReading: @Sendable () throws -> Void = {}
 
+  private static let mostWhole = 1 << 20
   private static let magic = Array("SQLite format 3\0".utf8)
 
   /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read, on any thread, and
@@ -30,20 +33,16 @@ public final class ProofFile: Sendable {
   ) throws {
     (self.beforeReading, self.isDense) = (beforeReading, isDense)
     file = try fileSystem.open(path, .read)
-    var header = [UInt8](repeating: 0, count: 100)
-    let file = file
-    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: Self.magic)
-    else {
-      throw StreamsError(.notADatabase, "this is not an SQLite database file", path: path)
-    }
+    let header = try Self.header(of: file)
     func word(_ offset: Int) -> UInt32 { header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
     let size = Int(header[16]) << 8 | Int(header[17])
     pageSize = size == 1 ? 65536 : size
     usable = pageSize - Int(header[20])
     let pages = try pageSize == 0 ? 0 : Double(file.size()) / Double(pageSize)
     pageCount = pages < Double(UInt32.max - 1) ? UInt32(pages) : 0
-    (hasPointerMap, largestRoot, hasDescending) = (word(52) != 0, word(52), word(44) >= 4)
-    freelist = (word(32), word(36))
+    whole = try Self.whole(file, Int(pageCount) * pageSize)
+    (hasPointerMap, largestRoot, freelist) = (word(52) != 0, word(52), (word(32), word(36)))
+    hasDescending = word(44) >= 4
     func damage(_ what: String) -> StreamsError { StreamsError(.damagedDatabase, what, path: path, page: 1) }
     guard pageSize >= 512, pageSize & (pageSize - 1) == 0, usable >= 480, pageCount > 0, Double(pageCount) == pages,
       (1...2).contains(header[18]), header[18] == header[19], Array(header[21...23]) == [64, 32, 32],
@@ -67,6 +66,23 @@ public final class ProofFile: Sendable {
     file = try fileSystem.open(path, .read)
     (self.pageSize, self.hasPointerMap, usable, isDense) = (pageSize, hasPointerMap, pageSize, true)
     (pageCount, freelist, largestRoot, hasDescending) = (UInt32.max - 1, (0, 0), 0, true)
+    whole = nil
+  }
+
+  private static func header(of file: any File) throws -> [UInt8] {
+    var header = [UInt8](repeating: 0, count: 100)
+    guard try header.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) }) == 100, header.starts(with: magic)
+    else {
+      throw StreamsError(.notADatabase, "this is not an SQLite database file", path: file.path)
+    }
+    return header
+  }
+
+  /// Nil for a file that is large, or is shorter than it was: then the page is named that is not there.
+  private static func whole(_ file: any File, _ length: Int) throws -> ProofBuffer? {
+    guard length > 0, length <= mostWhole else { return nil }
+    let buffer = ProofBuffer(length)
+    return try file.read(into: buffer.bytes, at: 0) == length ? buffer : nil
   }
 
   deinit { file.close() }
@@ -114,11 +130,22 @@ public final class ProofFile: Sendable {
   }
 }
 
+/// Memory for pages.
+private final class ProofBuffer: @unchecked Sendable {
+  // Sendable: filled before anybody else knows it, or one thread's alone.
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ count: Int) { bytes = .allocate(byteCount: count, alignment: 16) }
+
+  deinit { bytes.deallocate() }
+}
+
 /// Reads pages for one thread, ahead where they are asked for in order.
 final class ProofPages {
   // Small enough to stay in a processor's cache beside what others have there.
   private static let longest = 1 << 17
   let file: ProofFile
+  private let memory: ProofBuffer
   private let buffer: UnsafeMutableRawBufferPointer
   @exclusivity(unchecked) private var start: UInt32 = 1
   @exclusivity(unchecked) private var count = 0
@@ -129,10 +156,10 @@ final class ProofPages {
   init(_ file: ProofFile) {
     self.file = file
     end = file.pageCount
-    buffer = .allocate(byteCount: max(Self.longest, file.pageSize), alignment: 16)
+    memory = file.whole ?? ProofBuffer(max(Self.longest, file.pageSize))
+    buffer = memory.bytes
+    if file.whole != nil { count = Int(file.pageCount) }
   }
-
-  deinit { buffer.deallocate() }
 
   /// A page's bytes, until the next call.
   @inline(__always)

@@ -108,7 +108,7 @@ extension MigrationJob {
     do {
       let opened = try lookAgain(source, job)
       defer { opened.close() }
-      let seen = try StoreSighting(opened, fileSystem)
+      let seen = try planned.again(opened, fileSystem)
       guard seen == planned else {
         try job.remove(fileSystem, under: lease)
         return nil

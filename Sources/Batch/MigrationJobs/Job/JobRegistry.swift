@@ -31,17 +31,19 @@ public struct JobRegistry: Sendable {
   /// Uses a directory; it is made when the first entry is written.
   public init(_ fileSystem: any FileSystem, directory: String? = nil) {
     self.fileSystem = fileSystem
-    self.directory = directory ?? Self.defaultDirectory(ProcessInfo.processInfo.environment)
+    // All variables together are many, and this is asked for several times a store.
+    self.directory =
+      directory ?? Self.defaultDirectory(home: Self.homeOfUser) { getenv($0).map { String(cString: $0) } }
   }
 
   /// `$GODWIT_STATE/jobs`, else `$XDG_STATE_HOME/godwit/jobs`, else `$HOME/.local/state/godwit/jobs`. Without `HOME` it
   /// is the home directory of the password database, where that is a directory; else there is none.
   public static func defaultDirectory(_ environment: [String: String]) -> String? {
-    defaultDirectory(environment, home: homeOfUser)
+    defaultDirectory(home: homeOfUser) { environment[$0] }
   }
 
-  static func defaultDirectory(_ environment: [String: String], home: () -> String?) -> String? {
-    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+  static func defaultDirectory(home: () -> String?, variable: (String) -> String?) -> String? {
+    func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
     if let own = value("GODWIT_STATE") { return FilePaths.join(own, "jobs") }
     // The XDG rule: a relative path there is ignored.
     if let state = value("XDG_STATE_HOME"), state.hasPrefix("/") { return FilePaths.join(state, "godwit/jobs") }

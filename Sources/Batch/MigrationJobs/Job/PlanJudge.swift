@@ -51,9 +51,7 @@ struct PlanJudge {
     let isKnown = library.model(matching: hashes) != nil
     let stages = plan.steps.flatMap { $0.passed + [$0] }
     guard let origin = stages.first else { return }
-    // The store's version may be an early one: entities can have had other names then.
-    let known = Set((library.versions + [origin.destination]).flatMap { $0.entities.map(\.name) })
-    guard isKnown || !known.isDisjoint(with: hashes.keys) || hashes.isEmpty else {
+    guard isKnown || hashes.isEmpty || hasEntity(of: hashes, origin.destination) else {
       throw BatchError(
         .refused,
         "no version of the model fits the store, and they have no entity in common: the store is another application's",
@@ -69,6 +67,12 @@ struct PlanJudge {
       LossJudge.text(findings) + (nearest.map { "; the nearest version is \($0.model.name)" } ?? "")
         + (edits.isEmpty ? "" : "; " + edits),
       hint: hint, effect: .nothingWritten, next: next.map { [$0.line] } ?? [], path: reader.path)
+  }
+
+  /// Whether some version has an entity of the store. Its own version may be an early one: entities can have had other
+  /// names then.
+  private func hasEntity(of hashes: [String: [UInt8]], _ origin: ManagedObjectModel) -> Bool {
+    (library.versions + [origin]).contains { $0.entities.contains { hashes[$0.name] != nil } }
   }
 
   private func findings(_ stages: [MigrationStep], _ reader: StoreReader, isKnown: Bool) throws -> [LossJudge.Finding] {

@@ -57,7 +57,8 @@ extension MigrationRun {
   private func foresee(_ steps: [MigrationStep], _ source: StoreReader) throws {
     guard let last = steps.last else { return }
     let bytes = try fileSystem.status(plan.source)?.size ?? 0
-    let indexes = StoreIndex.all(try StoreLayout(model: last.destination)).count
+    let layout = try StoreLayout(model: last.destination)
+    let indexes = layout.joinTables.count + layout.indexes.count
     let proof = proofWork(bytes: bytes, isEarly: plan.indexBuilding == .engine && !isSmall(source))
     let later = try LaterSteps(steps, source: source).work()
     monitor.note { progress in

@@ -175,9 +175,10 @@ struct CarriedObjectsFinder {
       found.texts += triggers
       return
     }
-    let fit = TriggerFit(drafts, origin: binding)
     let derived = DerivedAttributes(drafts: drafts, origin: binding.layout, triggers: triggers)
-    let misfits = triggers.filter { derived.renewed[$0.name] == nil }.map { (row: $0, misfit: fit.misfit($0)) }
+    let kept = triggers.filter { derived.renewed[$0.name] == nil }
+    let fit = kept.isEmpty ? nil : TriggerFit(drafts, origin: binding)
+    let misfits = kept.map { (row: $0, misfit: fit?.misfit($0)) }
     found.texts += misfits.filter { $0.misfit == nil }.map(\.row)
     found.texts += derived.triggers
     found.renewedTriggers = derived.renewed

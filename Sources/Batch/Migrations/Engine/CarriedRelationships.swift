@@ -36,7 +36,7 @@ struct CarriedRelationships {
 
   /// Ordered to-many relationships whose objects come from several, each of which counted their places for itself.
   private func mixedOrders() throws -> [String] {
-    var sources: [String: [String: String]] = [:]
+    var sources: [String: [RelationshipStorage: String]] = [:]
     for draft in drafts.drafts where !draft.mapping.isSkipped {
       for property in draft.mapping.relationshipMappings {
         guard let relationship = draft.destination.relationships[property.name], let inverse = relationship.inverse,
@@ -44,7 +44,7 @@ struct CarriedRelationships {
           let origin = try RelationshipOrigin(property, draft: draft, drafts: drafts),
           case .ownKey(_, _, _, .some) = origin.relationship.storage
         else { continue }
-        sources["\(relationship.destination).\(inverse)", default: [:]]["\(origin.relationship.storage)"] =
+        sources["\(relationship.destination).\(inverse)", default: [:]][origin.relationship.storage] =
           "\(draft.source.name).\(origin.name)"
       }
     }

@@ -24,7 +24,9 @@ package struct HistoryFates {
   init(_ drafts: StepDraft) {
     let layout = drafts.graph.binding.layout
     (names, destination) = (layout.entityNames, drafts.step.destination.name)
-    let (old, new) = (drafts.step.source.versionHashes, drafts.step.destination.versionHashes)
+    let (source, destination) = (drafts.step.source, drafts.step.destination)
+    let (old, new) = (source.versionHashes, destination.versionHashes)
+    let parents = (Self.parents(source), Self.parents(destination))
     for (name, number) in layout.entityNumbers {
       let (mappings, number) = (drafts.drafts.filter { $0.source.name == name }, Int64(number))
       reasons[number] = reason(mappings)
@@ -34,7 +36,8 @@ package struct HistoryFates {
       if only.isBehindOthers { mayMove.insert(number) }
       let isSame = old[name] != nil && old[name] == new[only.destination.name]
       let families = (
-        Self.families(name, drafts.step.source), Self.families(only.destination.name, drafts.step.destination)
+        Self.families(of: name, source, parents: parents.0),
+        Self.families(of: only.destination.name, destination, parents: parents.1)
       )
       if isSame, families.0 == families.1 { unchanged.insert(number) }
       if isSame, let moved = families.0.symmetricDifference(families.1).min() { widened[number] = moved }
@@ -43,10 +46,13 @@ package struct HistoryFates {
 
   /// To-one relationships to objects of several entities have a second bit in a bitmap of changed properties (B.9),
   /// which no hash shows.
-  private static func families(_ entity: String, _ model: ManagedObjectModel) -> Set<String> {
-    let parents = Set(model.entities.compactMap(\.superentity))
-    return Set(
-      model.relationships(of: entity).filter { !$0.isToMany && parents.contains($0.destinationEntity) }.map(\.name))
+  private static func families(of entity: String, _ model: ManagedObjectModel, parents: Set<String>) -> Set<String> {
+    Set(model.relationships(of: entity).filter { !$0.isToMany && parents.contains($0.destinationEntity) }.map(\.name))
+  }
+
+  /// Entities that have sub-entities.
+  private static func parents(_ model: ManagedObjectModel) -> Set<String> {
+    Set(model.entities.compactMap(\.superentity))
   }
 
   private func reason(_ mappings: [MappingDraft]) -> String? {

@@ -61,7 +61,8 @@ struct LinkPlanner {
   }
 
   private func links(_ join: Int, _ reference: PropertyReference, ownerIsSource: Bool) throws -> [LinkUnit] {
-    var found: [(storage: String, key: String, unit: LinkUnit)] = []
+    // Every mapping of a filtered hierarchy writes the links of its own objects: it has a name here.
+    var found: [(storage: RelationshipStorage, apart: String?, unit: LinkUnit)] = []
     for (draft, relationship, origin, offsets) in try ends(reference) {
       guard let otherOffset = offsets.first else { continue }
       if drafts.layout.joinTables[join].isOwnInverse { try requireOwnInverse(reference.name, from: origin, draft) }
@@ -69,14 +70,12 @@ struct LinkPlanner {
       var unit = try unit(join, draft, origin: origin, ownerIsSource: ownerIsSource, otherOffset: otherOffset)
       let isApart = try filter(
         &unit, draft: draft, origin: origin, relationship: relationship, partial: isPartial ? reference : nil)
-      // Every mapping of a filtered hierarchy writes the links of its own objects.
-      let storage = "\(origin.relationship.storage)"
-      let key = storage + (isApart ? " \(draft.mapping.name)" : "")
-      if let same = found.first(where: { $0.key == key }) {
+      let (storage, apart) = (origin.relationship.storage, isApart ? draft.mapping.name : nil)
+      if let same = found.first(where: { $0.storage == storage && $0.apart == apart }) {
         guard same.unit.ownerOffset == unit.ownerOffset || unit.owners != nil else { throw ambiguous(unit) }
       } else {
         unit.isFirst = !found.contains { $0.storage == storage }
-        found.append((storage, key, unit))
+        found.append((storage, apart, unit))
       }
       guard offsets.count == 1 || unit.owners != nil else { throw ambiguous(unit) }
     }

@@ -70,8 +70,8 @@ extension StepDraft {
   /// The mapping whose objects stand for those of a source entity where a relationship leads to them: the first that
   /// fits.
   func target(of source: SourceEntity, via mappingName: String?, to destinationEntity: String) -> MappingDraft? {
-    drafts.first {
-      $0.source === source && (mappingName == nil || $0.mapping.name == mappingName)
+    draftsBySource[source.number].first {
+      (mappingName == nil || $0.mapping.name == mappingName)
         && layout.model.isKind($0.destination.name, of: destinationEntity)
     }
   }

@@ -4,7 +4,7 @@ import RunSupport
 import Streams
 
 /// The decisions of a step that all its mappings share: order, scans, key offsets, look-ups.
-struct StepDraft {
+final class StepDraft {
   let step: MigrationStep
   let layout: StoreLayout
   let graph: SourceGraph
@@ -47,7 +47,7 @@ struct StepDraft {
   }
 
   /// Adds a look-up that is a wish. What is declared by first anyway learns of values that several objects have.
-  private mutating func wish(_ lookup: Lookup) {
+  private func wish(_ lookup: Lookup) {
     let same = lookups.firstIndex { $0.entity == lookup.entity && $0.attribute == lookup.attribute }
     guard let same else { return lookups.append(lookup) }
     if lookups[same].choice == lookup.choice { lookups[same] = lookup }
@@ -76,7 +76,7 @@ struct StepDraft {
 
   /// Takes a mapping model's entity mappings and groups those that read one table. A source entity that goes into one
   /// table twice needs a scan for each.
-  private mutating func add(_ model: MappingModel, _ policies: PolicyRegistry) throws {
+  private func add(_ model: MappingModel, _ policies: PolicyRegistry) throws {
     let first = scans.count
     for mapping in model.entityMappings.map(\.withoutWork) {
       let policy = try policies.policy(for: mapping)
@@ -109,7 +109,7 @@ struct StepDraft {
     }
   }
 
-  private mutating func assignOffsets() throws {
+  private func assignOffsets() throws {
     var base = Array(repeating: Int64(0), count: layout.entityTables.count)
     for scan in scans {
       let largest = try graph.largestKey(scan.table)

@@ -15,29 +15,29 @@ struct AccountBalance {
   let text: String?
 
   init(_ account: VersionAccount) {
-    let kinds: [(AccountLine.Kind, String)] = [(.entity, "object"), (.attribute, "value"), (.relationship, "link")]
-    let parts = kinds.compactMap { kind, unit in
-      Self.part(account.lines.filter { $0.kind == kind && $0.holdsData && $0.count != nil }, unit)
-    }
+    let units: [(AccountLine.Kind, String)] = [(.entity, "object"), (.attribute, "value"), (.relationship, "link")]
+    let parts = units.compactMap { Self.part(account.lines, of: $0, unit: $1) }
     text = parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  private static func part(_ lines: [AccountLine], _ unit: String) -> String? {
-    func sum(_ count: (AccountLine) -> UInt64?) -> UInt64 { lines.reduce(0) { $0 &+ (count($1) ?? 0) } }
-    let shares =
-      words.map { fate, word in
-        // Of values, what is not carried is lost.
-        let lost = fate == .lost ? sum { $0.kind == .attribute ? $0.cleared : nil } : 0
-        return (sum { $0.fate == fate ? $0.share : nil } &+ lost, word)
-      }
-      + [
-        (sum(\.leftOut), "left out"), (sum(\.rejected), "rejected"),
-        (sum { $0.kind == .attribute ? nil : $0.cleared }, "cleared"),
-      ]
-    let all = sum(\.count)
+  private static func part(_ lines: [AccountLine], of kind: AccountLine.Kind, unit: String) -> String? {
+    var all: UInt64 = 0
+    var shares = words.map { (count: UInt64(0), word: $0.1) }
+    shares += ["left out", "rejected", "cleared"].map { (0, $0) }
+    // Of values, what is not carried is lost.
+    let cleared = kind == .attribute ? words.count - 1 : shares.count - 1
+    for index in lines.indices where lines[index].kind == kind && lines[index].holdsData {
+      guard let count = lines[index].count else { continue }
+      all &+= count
+      let fate = lines[index].fate
+      if let place = words.firstIndex(where: { $0.0 == fate }) { shares[place].count &+= lines[index].share }
+      shares[words.count].count &+= lines[index].leftOut ?? 0
+      shares[words.count + 1].count &+= lines[index].rejected ?? 0
+      shares[cleared].count &+= lines[index].cleared ?? 0
+    }
     guard all > 0 else { return nil }
-    return
-      "\(all.counted(unit)) (\(shares.filter { $0.0 > 0 }.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")))"
+    let told = shares.filter { $0.count > 0 }.map { "\($0.count.grouped) \($0.word)" }
+    return "\(all.counted(unit)) (\(told.joined(separator: ", ")))"
   }
 }
 

@@ -18,12 +18,13 @@ extension VersionAccount {
       let name = lines[index].entity
       let entity = try entities[name] ?? SourceEntity(name: name, binding: binding)
       entities[name] = entity
-      account.lines[index] = Self.counted(
-        lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), fates: fates)
+      Self.count(
+        &account.lines[index], of: entity, tally: tally, binding: binding, isTaken: !gone.contains(name), fates: fates)
+      guard lines[index].kind == .relationship else { continue }
       switch binding.layout.storage(of: lines[index].name ?? "", entity: name) {
-      case .ownerKey(let table, let column, _)? where lines[index].kind == .relationship:
+      case .ownerKey(let table, let column, _)?:
         owners[.ownerKey(table: table, column: column, orderColumn: nil), default: []].append(index)
-      case .join(let table, _)? where lines[index].kind == .relationship:
+      case .join(let table, _)?:
         owners[.join(table: table, ownerIsSource: true), default: []].append(index)
       default: break
       }
@@ -59,24 +60,22 @@ extension VersionAccount {
     }
   }
 
-  private static func counted(
-    _ line: AccountLine, of entity: SourceEntity, tally: ContentTally, binding: StoreBinding, isTaken: Bool,
+  private static func count(
+    _ line: inout AccountLine, of entity: SourceEntity, tally: ContentTally, binding: StoreBinding, isTaken: Bool,
     fates: LinkFates
-  ) -> AccountLine {
-    var line = line
+  ) {
     switch line.kind {
     case .entity: line.set(tally, isTaken: isTaken) { $0.objects(entity.number) }
     case .attribute:
       let position = entity.attributes[line.name ?? ""]?.position
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
-      line.changed = tally.changed[line.path]
-      line.cleared = tally.lost[line.path]
+      if !tally.changed.isEmpty { line.changed = tally.changed[line.path] }
+      if !tally.lost.isEmpty { line.cleared = tally.lost[line.path] }
     case .index, .constraint, .trigger: break
     case .relationship:
-      guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return line }
+      guard let storage = binding.layout.storage(of: line.name ?? "", entity: line.entity) else { return }
       count(&line, in: storage, of: entity, tally: tally, binding: binding, isTaken: isTaken, fates: fates)
     }
-    return line
   }
 
   private static func count(
@@ -87,7 +86,7 @@ extension VersionAccount {
     case .ownKey:
       let position = entity.relationships[line.name ?? ""]?.keyPosition
       line.set(tally, isTaken: isTaken) { rows in position.map { rows.values(entity.number, column: $0) } ?? 0 }
-      line.cleared = tally.lost[line.path]
+      if !tally.lost.isEmpty { line.cleared = tally.lost[line.path] }
     // Which of several entities an owner in another table is of, its key does not show: one line counts all.
     case .ownerKey(let table, let column, _):
       let (position, targets) = (binding.tables[table].positions[column], fates.targets(of: line))

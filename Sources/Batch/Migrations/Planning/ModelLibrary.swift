@@ -23,9 +23,14 @@ public struct ModelLibrary: Sendable {
 
   /// Paths by inference alone that were found before.
   let paths: Memo<PathKey, RunInference>
-  private let evaluated: Memo<Bool, Bool>
+  private enum Question: Hashable { case hasEvaluatedDefaults, isInOrderOfNames }
+  private let answers: Memo<Question, Bool>
   /// Whether a version has a default that is evaluated once.
-  var hasEvaluatedDefaults: Bool { evaluated.value(true) { versions.contains(where: EvaluatedDefaults.has) } }
+  var hasEvaluatedDefaults: Bool {
+    answers.value(.hasEvaluatedDefaults) { versions.contains(where: EvaluatedDefaults.has) }
+  }
+  /// Whether the versions of each bundle are in the order of their names, numbers compared by value.
+  var isInOrderOfNames: Bool { answers.value(.isInOrderOfNames) { bundles.allSatisfy(\.isInOrderOfNames) } }
   /// Such paths, prepared for tables that stores had.
   let prepared: Memo<PreparedPath.Key, PreparedPath>
 
@@ -59,7 +64,7 @@ public struct ModelLibrary: Sendable {
   init(bundles: [ModelBundle], hashes: [[String: [UInt8]]]) {
     self.bundles = bundles
     self.hashes = hashes
-    (paths, prepared, evaluated) = (Memo(limit: 16), Memo(limit: 16), Memo(limit: 1))
+    (paths, prepared, answers) = (Memo(limit: 16), Memo(limit: 16), Memo(limit: 2))
     checksums = hashes.map(ManagedObjectModel.versionChecksum)
     versions = bundles.flatMap(\.versions)
     keys = Self.keys(versions, checksums)
@@ -203,5 +208,12 @@ public struct ModelLibrary: Sendable {
     guard names.count > mostListed else { return names.joined(separator: ", ") }
     let ends = [names.prefix(3), names.suffix(3)].map { $0.joined(separator: ", ") }
     return "\(ends[0]), … \(names.count - 6) more …, \(ends[1])"
+  }
+}
+
+extension ModelBundle {
+  fileprivate var isInOrderOfNames: Bool {
+    let names = versions.map(\.name)
+    return NaturalOrder.versions(names, of: name) { $0 } == names
   }
 }

@@ -29,7 +29,7 @@ public enum VersionOrder: Sendable {
   func successors(in library: ModelLibrary) throws -> [String: String]? {
     switch self {
     case .stages: nil
-    case .names: library.bundles.allSatisfy(Self.isByName) ? nil : Self.byBundle(library)
+    case .names: library.isInOrderOfNames ? nil : Self.byBundle(library)
     case .successors(let successors): successors
     case .identifiers: try Self.byIdentifier(library)
     case .list(let names): try Self.chain(names, library)
@@ -84,11 +84,6 @@ public enum VersionOrder: Sendable {
       next[library.placeKeys[place]] = library.placeKey(of: found)
     }
     return next
-  }
-
-  private static func isByName(_ bundle: ModelBundle) -> Bool {
-    let names = bundle.versions.map(\.name)
-    return NaturalOrder.versions(names, of: bundle.name) { $0 } == names
   }
 
   /// The order that bundles have themselves: a migration plan in the sources of SwiftData says it, not the names.

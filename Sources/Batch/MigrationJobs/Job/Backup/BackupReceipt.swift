@@ -61,19 +61,3 @@ package struct StoreState: Codable, Equatable {
     modified = try fileSystem.status(path)?.modified ?? 0
   }
 }
-
-/// What a plan was made of: file, contents, identity and version of the store. Another sighting means another plan.
-struct StoreSighting: Equatable {
-  var state: StoreState
-  var device: UInt64
-  var inode: UInt64
-  var mark: StoreMark
-
-  /// Looks at a store that is open. Nothing is written.
-  init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
-    state = try StoreState(reader.path, snapshot: reader.snapshot, fileSystem: fileSystem)
-    let status = try fileSystem.status(reader.path)
-    (device, inode) = (status?.device ?? 0, status?.inode ?? 0)
-    mark = StoreMark(reader.metadata)
-  }
-}
