@@ -27,6 +27,22 @@ public final class Crew: @unchecked Sendable {
     for helper in helpers { _ = helper.join() }
   }
 
+  /// Threads that may work at the same time.
+  var threads: Int { helpers.count + 1 }
+
+  /// Does several things, of which the caller's thread does the first, and whoever has nothing else to do the others.
+  /// On return all are done; after an error those that were not begun are left out. For who works at a stage.
+  ///
+  /// - Throws: what one of them threw.
+  func share(_ parts: [() throws -> Void]) throws {
+    let shares = parts.dropFirst().map { CrewShare($0) }
+    board.offer(shares)
+    var failure: (any Error)?
+    do { try parts.first?() } catch { failure = error }
+    board.finish(shares, isNeeded: failure == nil)
+    if let failure = failure ?? shares.lazy.compactMap(\.failure).first { throw failure }
+  }
+
   /// Ends all work with an error, which every call throws from now on; the first one counts. On return nobody works any
   /// more.
   func fail(_ error: any Error) {
@@ -74,6 +90,27 @@ final class CrewBoard: @unchecked Sendable {
     lock.locked {
       stages.removeAll { $0 === stage }
       while stage.isBusy { wait() }
+    }
+  }
+
+  /// Takes in parts of what a thread does, ahead of all stages.
+  func offer(_ shares: [CrewShare]) {
+    lock.locked {
+      stages.insert(contentsOf: shares, at: 0)
+      wake()
+    }
+  }
+
+  /// Takes them out, does those that nobody has begun, if they are needed, and waits for the others.
+  func finish(_ shares: [CrewShare], isNeeded: Bool) {
+    lock.locked {
+      stages.removeAll { stage in shares.contains { $0 === stage } }
+      for share in shares where isNeeded && share.isReady {
+        share.begin()
+        lock.unlocked { share.run() }
+        share.end()
+      }
+      while shares.contains(where: \.isBusy) { wait() }
     }
   }
 

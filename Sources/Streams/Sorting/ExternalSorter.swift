@@ -93,24 +93,39 @@ public final class ExternalSorter: SortMember {
     UnsafeRawBufferPointer(start: keys + entry.offset, count: entry.length)
   }
 
-  /// Sorts what is in memory.
-  private func sort() {
+  /// Sorts what is in memory, or a part of it.
+  private func sort(_ part: Range<Int>) {
     guard !isOrdered else { return }
-    let scratch = memory.largestShare / 2 / Self.entryBytes + 2
-    space?.entries.prepare(scratch * Self.entryBytes..<(scratch + count) * Self.entryBytes)
+    let scratch = memory.largestShare / 2 / Self.entryBytes + 2 + part.lowerBound
+    space?.entries.prepare(scratch * Self.entryBytes..<(scratch + part.count) * Self.entryBytes)
     KeySort.sort(
-      UnsafeMutableBufferPointer(start: entries, count: count), keys: keys, scratch: entries + scratch)
+      UnsafeMutableBufferPointer(start: entries + part.lowerBound, count: part.count), keys: keys,
+      scratch: entries + scratch)
   }
 
   func spill() throws {
     guard count > 0 else { return giveBack() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem, keepsName: keepsFile)
     self.file = file
-    let writer = KeyRunWriter(file: file)
-    sort()
-    try forEachKey(writer.append)
-    add(try writer.finish(), from: key(entries[0]), to: key(entries[count - 1]))
+    // What is in order is one run, and so is what a checkpoint continues.
+    let parts = isOrdered || keepsFile ? [0..<count] : memory.parts(of: count)
+    let outputs = parts.count == 1 ? [file.begin()] : parts.map { file.begin(room: room(of: $0)) }
+    let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
+      sort(part)
+      let writer = KeyRunWriter(output)
+      try forEachKey(of: part, writer.append)
+      return try writer.finish()
+    }
+    for (run, part) in zip(made, parts) {
+      add(run, from: key(entries[part.lowerBound]), to: key(entries[part.upperBound - 1]))
+    }
     giveBack()
+  }
+
+  /// Bytes of a part in the file, at most. Its keys lie in the order of its entries, until they are sorted.
+  private func room(of part: Range<Int>) -> Int {
+    let (first, last) = (entries[part.lowerBound], entries[part.upperBound - 1])
+    return KeyRunWriter.room(keys: part.count, bytes: last.offset + last.length - first.offset)
   }
 
   /// Adds a run. One whose keys all come behind those of the run before continues that: what is added in order is one
@@ -127,12 +142,12 @@ public final class ExternalSorter: SortMember {
     last = Array(end)
   }
 
-  /// Calls `body` with the keys in order.
+  /// Calls `body` with the keys of a part in order.
   @inline(__always)
-  private func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
-    for index in 0..<count {
+  private func forEachKey(of part: Range<Int>, _ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    for index in part {
       let next = index + KeySort.ahead
-      if next < count { godwit_prefetch(keys + entries[next].offset) }
+      if next < part.upperBound { godwit_prefetch(keys + entries[next].offset) }
       try body(key(entries[index]))
     }
   }
@@ -151,8 +166,8 @@ public final class ExternalSorter: SortMember {
   public func drain(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {
-      sort()
-      return try forEachKey(body)
+      sort(0..<count)
+      return try forEachKey(of: 0..<count, body)
     }
     try spill()
     guard let file else { return }
@@ -160,7 +175,7 @@ public final class ExternalSorter: SortMember {
     let fanIn = max(2, memory.byteCount / 2 / (largest + 1 << 10))
     try memory.makeRoom(min(runs.count, fanIn) * largest)
     while runs.count > fanIn {
-      let writer = KeyRunWriter(file: file)
+      let writer = KeyRunWriter(file.begin())
       let merged = KeyRuns(file, Array(runs[0..<fanIn]))
       try merged.merge { try writer.append($0) }
       runs.removeFirst(fanIn)
@@ -219,23 +234,5 @@ extension ExternalSorter {
     last = nil
     guard let end = runs.map(\.run.end).max() else { return }
     file = try RunFile(path: path, fileSystem: fileSystem, after: end)
-  }
-}
-
-extension KeyRun {
-  /// Together with a run that follows in the file. `shared` bytes begin the last key as they do the next one.
-  fileprivate func continued(by next: KeyRun, sharing shared: Int) -> KeyRun {
-    KeyRun(
-      run: RunFile.Run(
-        start: run.start, end: next.run.end, largestBlock: max(run.largestBlock, next.run.largestBlock)),
-      largestKey: max(largestKey, next.largestKey), common: min(common, next.common, shared))
-  }
-
-  private static let most = 1 << 31
-
-  /// Whether a run may have such numbers: memory is taken for them.
-  fileprivate var isPossible: Bool {
-    run.start <= run.end && 0...Self.most ~= run.largestBlock && 0...Self.most ~= largestKey
-      && 0...largestKey ~= common
   }
 }

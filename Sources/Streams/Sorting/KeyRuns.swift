@@ -9,12 +9,33 @@ struct KeyRun {
   var common: Int
 }
 
+extension KeyRun {
+  /// Together with a run that follows in the file. `shared` bytes begin the last key as they do the next one.
+  func continued(by next: KeyRun, sharing shared: Int) -> KeyRun {
+    KeyRun(
+      run: RunFile.Run(
+        start: run.start, end: next.run.end, largestBlock: max(run.largestBlock, next.run.largestBlock)),
+      largestKey: max(largestKey, next.largestKey), common: min(common, next.common, shared))
+  }
+
+  private static let most = 1 << 31
+
+  /// Whether a run may have such numbers: memory is taken for them.
+  var isPossible: Bool {
+    run.start <= run.end && 0...Self.most ~= run.largestBlock && 0...Self.most ~= largestKey
+      && 0...largestKey ~= common
+  }
+}
+
 /// Writes sorted keys as a run: of each the number of bytes that it shares with the beginning of the key before it, the
 /// number of those that follow, both as varints, and these. None is cut by the end of a block.
 final class KeyRunWriter {
   private static let largestHead = 2 * Varint.maximumLength
 
-  private let file: RunFile
+  /// Bytes in the file of so many keys of so many bytes, at most.
+  static func room(keys: Int, bytes: Int) -> Int { bytes + keys * (largestHead + RunFile.headLength) }
+
+  private let output: RunOutput
   private var block: UnsafeMutableRawBufferPointer
   @exclusivity(unchecked) private var filled = 0
   @exclusivity(unchecked) private var previous: UnsafeMutableRawBufferPointer
@@ -22,8 +43,8 @@ final class KeyRunWriter {
   @exclusivity(unchecked) private var largestKey = 0
   @exclusivity(unchecked) private var common = -1
 
-  init(file: RunFile) {
-    self.file = file
+  init(_ output: RunOutput) {
+    self.output = output
     block = .allocate(byteCount: RunFile.blockBytes, alignment: 8)
     previous = .allocate(byteCount: 256, alignment: 8)
   }
@@ -71,13 +92,13 @@ final class KeyRunWriter {
 
   private func flush() throws {
     guard filled > 0 else { return }
-    try file.append(UnsafeRawBufferPointer(rebasing: block[0..<filled]))
+    try output.append(UnsafeRawBufferPointer(rebasing: block[0..<filled]))
     filled = 0
   }
 
   func finish() throws -> KeyRun {
     try flush()
-    return KeyRun(run: try file.finishRun(), largestKey: largestKey, common: max(0, common))
+    return KeyRun(run: try output.finish(), largestKey: largestKey, common: max(0, common))
   }
 }
 

@@ -17,10 +17,6 @@ final class RunFile {
 
   private let file: any File
   private var end: UInt64 = 0
-  private var run = Run(start: 0, end: 0)
-  /// Blocks on their way to the file, while a run is written: there may be many files.
-  private var output: UnsafeMutableRawBufferPointer?
-  private var filled = 0
 
   init(path: String, fileSystem: any FileSystem, keepsName: Bool = false) throws {
     file = keepsName ? try fileSystem.open(path, .create) : try fileSystem.openScratch(path)
@@ -31,29 +27,57 @@ final class RunFile {
     file = try fileSystem.open(path, .update)
     guard try file.size() >= end else { throw StreamsError.damagedScratch(path) }
     try file.truncate(to: end)
-    (self.end, run) = (end, Run(start: end, end: end))
+    self.end = end
   }
 
   /// Makes all runs durable.
   func sync() throws { try file.sync() }
 
-  deinit {
-    output?.deallocate()
-    file.close()
+  deinit { file.close() }
+
+  /// Begins a run behind all others. It must be finished before the next one begins.
+  func begin() -> RunOutput { RunOutput(file, at: end) { [unowned self] in end = $0 } }
+
+  /// Begins a run of at most so many bytes, beside which others may be written on other threads. What it does not need
+  /// is a hole in the file.
+  func begin(room: Int) -> RunOutput {
+    defer { end += UInt64(room) }
+    return RunOutput(file, at: end) { _ in }
   }
 
-  /// Appends a block to the run at work.
+  /// Reads a run from its beginning.
+  func reader(_ run: Run) -> RunBlocks { RunBlocks(file: file, run: run) }
+}
+
+/// Writes the blocks of one run, for one thread.
+final class RunOutput {
+  private let file: any File
+  private let start: UInt64
+  private var end: UInt64
+  private var largestBlock = 0
+  private let onEnd: (UInt64) -> Void
+  /// Blocks on their way to the file, while a run is written: there may be many files.
+  private var output: UnsafeMutableRawBufferPointer?
+  private var filled = 0
+
+  fileprivate init(_ file: any File, at start: UInt64, onEnd: @escaping (_ end: UInt64) -> Void) {
+    (self.file, self.start, end, self.onEnd) = (file, start, start, onEnd)
+  }
+
+  deinit { output?.deallocate() }
+
+  /// Appends a block.
   func append(_ block: UnsafeRawBufferPointer) throws {
-    let needed = Self.headLength + block.count
+    let needed = RunFile.headLength + block.count
     if filled + needed > output?.count ?? 0 {
       try flush()
-      output = .allocate(byteCount: max(4 * Self.blockBytes, needed), alignment: 8)
+      output = .allocate(byteCount: max(4 * RunFile.blockBytes, needed), alignment: 8)
     }
     guard let base = output?.baseAddress, let from = block.baseAddress else { return }
     base.storeBytes(of: UInt32(block.count), toByteOffset: filled, as: UInt32.self)
-    (base + filled + Self.headLength).copyMemory(from: from, byteCount: block.count)
+    (base + filled + RunFile.headLength).copyMemory(from: from, byteCount: block.count)
     filled += needed
-    run.largestBlock = max(run.largestBlock, block.count)
+    largestBlock = max(largestBlock, block.count)
   }
 
   private func flush() throws {
@@ -67,17 +91,12 @@ final class RunFile {
     filled = 0
   }
 
-  /// Ends the run at work; the next block begins another one.
-  func finishRun() throws -> Run {
+  /// Ends the run.
+  func finish() throws -> RunFile.Run {
     try flush()
-    var finished = run
-    finished.end = end
-    run = Run(start: end, end: end)
-    return finished
+    onEnd(end)
+    return RunFile.Run(start: start, end: end, largestBlock: largestBlock)
   }
-
-  /// Reads a run from its beginning.
-  func reader(_ run: Run) -> RunBlocks { RunBlocks(file: file, run: run) }
 }
 
 /// The blocks of one run, one after the other.

@@ -14,6 +14,10 @@ public final class SortMemory {
   /// What it shares out.
   public let byteCount: Int
   private var members: [Member] = []
+  /// Threads that may sort parts of a run, while one of them works for these sorters.
+  var crew: Crew?
+  private static let mostParts = 4
+  private static let leastOfPart = 1 << 12
 
   /// Shares out that many bytes.
   public init(byteCount: Int) { self.byteCount = max(byteCount, 1 << 12) }
@@ -50,6 +54,27 @@ public final class SortMemory {
     guard used <= Self.mostSpareBytes else { return }
     let most = min(Self.mostSpare, Self.mostSpareAddresses / range.byteCount)
     Self.spare.withLock { if $0.count < most { $0.append(range) } }
+  }
+
+  /// Parts of so many entries that are sorted by a thread each, and are runs of their own.
+  func parts(of count: Int) -> [Range<Int>] {
+    let parts = max(1, min(Self.mostParts, crew?.threads ?? 1, count / Self.leastOfPart))
+    return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
+  }
+
+  /// Writes a run of each part, on as many threads as there are.
+  func spill<Run>(
+    _ parts: [(part: Range<Int>, output: RunOutput)], _ write: (Range<Int>, RunOutput) throws -> Run
+  ) throws -> [Run] {
+    guard let crew, parts.count > 1 else { return try parts.map { try write($0.part, $0.output) } }
+    var runs: [Run?] = parts.map { _ in nil }
+    try runs.withUnsafeMutableBufferPointer { runs in
+      try withoutActuallyEscaping(write) { write in
+        let runs = runs
+        try crew.share(parts.indices.map { part in { runs[part] = try write(parts[part].part, parts[part].output) } })
+      }
+    }
+    return runs.compactMap { $0 }
   }
 
   /// The pieces in which memory is given.

@@ -1,15 +1,18 @@
 /// Writes sorted entries of words as a run: of each word the difference to the same word of the entry before, as a
 /// signed number of seven bits a byte, the lowest first.
 final class WordRunWriter {
-  private let file: RunFile
+  /// Bytes in the file of so many entries, at most.
+  static func room(entries: Int, width: Int) -> Int { entries * (width * longestWord + RunFile.headLength) }
+
+  private let output: RunOutput
   private let width: Int
   private let block: UnsafeMutableRawPointer
   private let previous: UnsafeMutablePointer<UInt64>
   @exclusivity(unchecked) private var filled = 0
   private static let longestWord = 10
 
-  init(file: RunFile, width: Int) {
-    (self.file, self.width) = (file, width)
+  init(_ output: RunOutput, width: Int) {
+    (self.output, self.width) = (output, width)
     block = .allocate(byteCount: RunFile.blockBytes, alignment: 8)
     previous = .allocate(capacity: width)
     previous.initialize(repeating: 0, count: width)
@@ -41,13 +44,13 @@ final class WordRunWriter {
 
   private func flush() throws {
     guard filled > 0 else { return }
-    try file.append(UnsafeRawBufferPointer(start: block, count: filled))
+    try output.append(UnsafeRawBufferPointer(start: block, count: filled))
     filled = 0
   }
 
   func finish() throws -> RunFile.Run {
     try flush()
-    return try file.finishRun()
+    return try output.finish()
   }
 }
 
@@ -142,6 +145,6 @@ final class WordRuns: MergingRuns {
 
   func precedes(_ left: Int, _ right: Int) -> Bool {
     if places[left].hasEnded || places[right].hasEnded { return !places[left].hasEnded }
-    return WordSorter.precedes(words + left * width, right: words + right * width, width: width)
+    return WordSort.precedes(words + left * width, right: words + right * width, width: width)
   }
 }

@@ -90,6 +90,47 @@ import Testing
     #expect(taken.withLock { $0 } == count && count <= 4)
   }
 
+  @Test("All parts of what a stage does are done when it goes on, each once", arguments: 0...4)
+  func parts(helpers: Int) throws {
+    let crew = try Crew(helpers: helpers)
+    let done = Mutex([Int](repeating: 0, count: 40))
+    let stages = (0..<2).map { number in
+      CrewStage<Int>(crew, capacity: 1) { element in
+        let parts = (0..<4).map { part in
+          {
+            if part % 2 == 0 { usleep(200) }
+            done.withLock { $0[element * 4 + part] += number + 1 }
+          }
+        }
+        try crew.share(parts)
+        #expect(done.withLock { $0[element * 4..<element * 4 + 4].allSatisfy { $0 == number + 1 } })
+      }
+    }
+    for element in 0..<10 { try stages[element % 2].push(element) }
+    for stage in stages { try stage.drain() }
+    #expect(done.withLock { $0 } == (0..<40).map { $0 / 4 % 2 + 1 })
+    for stage in stages { stage.remove() }
+    try crew.share([])
+  }
+
+  @Test("An error of a part is thrown when nobody works at the others", arguments: 0...4, 0...3)
+  func failingPart(helpers: Int, failing: Int) throws {
+    let crew = try Crew(helpers: helpers)
+    let atWork = Mutex(0)
+    let parts = (0..<4).map { part in
+      {
+        atWork.withLock { $0 += 1 }
+        usleep(500)
+        atWork.withLock { $0 -= 1 }
+        if part == failing { throw Failure(stage: part) }
+      }
+    }
+    #expect(throws: Failure(stage: failing)) { try crew.share(parts) }
+    #expect(atWork.withLock { $0 } == 0)
+    // The crew has not failed: its next work goes on.
+    try crew.share([{}, {}])
+  }
+
   @Test(
     "What follows the outputs of a pipeline is done by its crew, and an error there ends the reading", arguments: 0...2)
   func pipeline(helpers: Int) throws {

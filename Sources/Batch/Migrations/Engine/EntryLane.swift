@@ -24,7 +24,10 @@ final class EntryLane: @unchecked Sendable {
   ) {
     (self.owned, self.tableNames, self.next, self.used) = (owned, tableNames, next, used)
     keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
-    for table in owned { table?.longValues = longValues }
+    for table in owned {
+      table?.longValues = longValues
+      table?.share(with: crew)
+    }
     guard let crew else { return }
     let body: (RecordPage) throws -> Void = { [self] page in try takeWhole(page) }
     stage =
@@ -78,5 +81,6 @@ final class EntryLane: @unchecked Sendable {
   func end() {
     stage?.remove()
     stage = nil
+    for table in owned { table?.share(with: nil) }
   }
 }
