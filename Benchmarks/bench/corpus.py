@@ -15,6 +15,8 @@ TRIED = 6
 BARE = "C, no checks"
 # Its limit is for so many cores, all of them always busy: it runs on one.
 CORES = 2
+# What a run takes whatever it migrates: the same path with next to no objects.
+FEW = "godwit, 100 objects"
 # It ends with this where it does not know what a store has.
 REFUSED = 2
 
@@ -41,13 +43,20 @@ def race(bench, rows):
     bare = _build(bench)
     races = [line for path in paths for line in [_bundle(bench, path, rows, bare)] if line]
     means = {key: _mean([line[key]["median"] for line in races]) for key in ("ratio", "copy")}
+    fixed = {"seconds": _mean([line["entries"][FEW]["wall"]["median"] for line in races]), "mean": _mean([_beyond(line) for line in races])}
     found = [line for line in races if "floor" in line]
     floors = [line["floor"] for line in found]
     limit = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
                       "least": min(floors)}} if found else {}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
             "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races,
-            "mean": means["ratio"], "copy": means["copy"], **limit}
+            "mean": means["ratio"], "copy": means["copy"], "fixed": fixed, **limit}
+
+
+def _beyond(line):
+    """How many times as long as SQL takes what objects cost, beyond a run with few of them."""
+    own, few, sql = (line["entries"][who]["wall"]["median"] for who in ("godwit", FEW, "SQL"))
+    return sql / max(0.001, own - few)
 
 
 def _mean(values):
@@ -72,21 +81,25 @@ def _bundle(bench, path, rows, bare):
         return None
     steps = json.loads(listed.stdout)["models"][0]["steps"]
     versions = [step["from"] for step in steps] + [step["to"] for step in steps[-1:]]
-    source = os.path.join(bench.folder, "corpus.sqlite")
+    source, few = (os.path.join(bench.folder, f"corpus{name}.sqlite") for name in ("", "-few"))
     for old in versions[:-1][:TRIED]:
         remove(source)
         remove(bench.output)
-        if _call(bench, "sample", path, "--version", old, "--rows", str(rows), "--seed", "9", "--output", source).returncode:
+        remove(few)
+        if any(_call(bench, "sample", path, "--version", old, "--rows", str(count), "--seed", "9", "--output", place).returncode
+               for place, count in ((source, rows), (few, 100))):
             continue
-        command = [bench.programs["book-migration"], "migrate", source, "--models", path, "--to", versions[-1], "--output", bench.output, "--quiet"]
+        commands = {who: [bench.programs["book-migration"], "migrate", place, "--models", path, "--to", versions[-1], "--output", bench.output,
+                          "--quiet"] for who, place in (("godwit", source), (FEW, few))}
         # A target that the store fits already needs no migration.
-        if subprocess.run(command, capture_output=True).returncode == 0 and os.path.exists(bench.output):
-            return _contest(bench, path, command, [old, versions[-1]], len(versions), source, bare)
+        if subprocess.run(commands["godwit"], capture_output=True).returncode == 0 and os.path.exists(bench.output):
+            return _contest(bench, path, commands, [old, versions[-1]], len(versions), (source, few), bare)
     remove(source)
+    remove(few)
     return None
 
 
-def _contest(bench, path, command, between, count, source, bare):
+def _contest(bench, path, commands, between, count, sources, bare):
     """SQL reads a copy of the result: what a hand-written migration has to write at least. A plain copy of it is as fast as a disk and a
     file system are. None if nothing of the source is left in it."""
     result, script = os.path.join(bench.folder, "corpus-result.sqlite"), os.path.join(bench.folder, "corpus.sql")
@@ -94,21 +107,21 @@ def _contest(bench, path, command, between, count, source, bare):
     os.rename(bench.output, result)
     if not _has_objects(result):
         print(f"{path}: {between[1]} keeps nothing of {between[0]}, so there is nothing to race for", file=sys.stderr)
-        remove(source)
-        remove(result)
+        for used in (*sources, result):
+            remove(used)
         return None
     indexes = _write(script, result)
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    contestants = {"godwit": command, "SQL": sql, COPY: bench.copy(result), **_limit(bench, bare, result)}
+    contestants = {**commands, "SQL": sql, COPY: bench.copy(result), **_limit(bench, bare, result)}
     samples = contest(f"{name} {' to '.join(between)}", contestants, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
             "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"]), "copy": ratio(entries["SQL"], entries[COPY])}
     if BARE in entries:
         line["floor"] = entries["SQL"]["wall"]["median"] / (entries[BARE]["cpu"] / CORES)
-    for used in (source, result, script):
+    for used in (*sources, result, script):
         remove(used)
     return line
 

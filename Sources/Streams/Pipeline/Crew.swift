@@ -31,7 +31,8 @@ public final class Crew: @unchecked Sendable {
   var threads: Int { helpers.count + 1 }
 
   /// Does several things, of which the caller's thread does the first, and whoever has nothing else to do the others.
-  /// On return all are done; after an error those that were not begun are left out. For who works at a stage.
+  /// On return all are done, and nobody works at any; those that were not begun before an error are left out. They may
+  /// hand nothing on. For whoever works at a stage.
   ///
   /// - Throws: what one of them threw.
   func share(_ parts: [() throws -> Void]) throws {
@@ -101,11 +102,11 @@ final class CrewBoard: @unchecked Sendable {
     }
   }
 
-  /// Takes them out, does those that nobody has begun, if they are needed, and waits for the others.
+  /// Takes them out, does those that nobody has begun unless there was an error, and waits for the others.
   func finish(_ shares: [CrewShare], isNeeded: Bool) {
     lock.locked {
       stages.removeAll { stage in shares.contains { $0 === stage } }
-      for share in shares where isNeeded && share.isReady {
+      for share in shares where share.isReady && isNeeded && shares.allSatisfy({ $0.failure == nil }) {
         share.begin()
         lock.unlocked { share.run() }
         share.end()

@@ -24,8 +24,8 @@ public final class ProofFile: Sendable {
   private static let mostWhole = 1 << 20
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read, on any thread, and
-  /// ends the proof by what it throws.
+  /// Opens a file that nobody changes. `beforeReading` is called before every piece that is read of a file over 1 MiB, on
+  /// any thread, and ends the proof by what it throws. A smaller file is read at once.
   ///
   /// - Throws: ``StreamsError``: `notADatabase`, `damagedDatabase`, `unsupported`.
   public init(

@@ -7,6 +7,7 @@ import Glibc
 /// continued from what ``encode(into:)`` wrote, once ``sync()`` has made the runs durable.
 public final class ExternalSorter: SortMember {
   private static let entryBytes = 16
+  private static let longestShared = 1 << 16
 
   private let memory: SortMemory
   private let path: String
@@ -21,8 +22,11 @@ public final class ExternalSorter: SortMember {
   @exclusivity(unchecked) private var entries: UnsafeMutablePointer<KeyEntry>
   @exclusivity(unchecked) private var used = 0
   @exclusivity(unchecked) private var count = 0
+  @exclusivity(unchecked) private var longest = 0
   @exclusivity(unchecked) private var isOrdered = true
   var grantedBytes = 0
+  /// Runs that were written.
+  var runCount: Int { runs.count }
 
   /// Makes a sorter with memory of its own. `path` is the scratch file, made only when needed.
   public convenience init(memoryBytes: Int, path: String, fileSystem: any FileSystem, keepsFile: Bool = false) {
@@ -64,6 +68,7 @@ public final class ExternalSorter: SortMember {
     if isOrdered, count > 0 { isOrdered = compareKeys(key(entries[count - 1]), key(entry)) <= 0 }
     entries[count] = entry
     used += length
+    longest = max(longest, length)
     count += 1
   }
 
@@ -107,8 +112,7 @@ public final class ExternalSorter: SortMember {
     guard count > 0 else { return giveBack() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem, keepsName: keepsFile)
     self.file = file
-    // What is in order is one run, and so is what a checkpoint continues.
-    let parts = isOrdered || keepsFile ? [0..<count] : memory.parts(of: count)
+    let parts = isShared ? parts() : [0..<count]
     let outputs = parts.count == 1 ? [file.begin()] : parts.map { file.begin(room: room(of: $0)) }
     let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
       sort(part)
@@ -122,10 +126,16 @@ public final class ExternalSorter: SortMember {
     giveBack()
   }
 
-  /// Bytes of a part in the file, at most. Its keys lie in the order of its entries, until they are sorted.
+  /// What is in order is one run, and so is what a checkpoint continues. Long keys take memory to be written.
+  private var isShared: Bool { !isOrdered && !keepsFile && longest <= Self.longestShared }
+
+  private func parts() -> [Range<Int>] {
+    memory.parts(of: count, runs: runs.count) { compareKeys(key(entries[$0]), key(entries[$1])) <= 0 }
+  }
+
+  /// Bytes of a part in the file, at most.
   private func room(of part: Range<Int>) -> Int {
-    let (first, last) = (entries[part.lowerBound], entries[part.upperBound - 1])
-    return KeyRunWriter.room(keys: part.count, bytes: last.offset + last.length - first.offset)
+    KeyRunWriter.room(keys: part.count, bytes: part.reduce(0) { $0 + entries[$1].length })
   }
 
   /// Adds a run. One whose keys all come behind those of the run before continues that: what is added in order is one
@@ -158,7 +168,7 @@ public final class ExternalSorter: SortMember {
     empty()
   }
 
-  private func empty() { (used, count, isOrdered, grantedBytes) = (0, 0, true, 0) }
+  private func empty() { (used, longest, count, isOrdered, grantedBytes) = (0, 0, 0, true, 0) }
 
   /// Calls `body` with every key in order, then forgets all keys and removes the scratch file.
   ///
@@ -172,7 +182,7 @@ public final class ExternalSorter: SortMember {
     try spill()
     guard let file else { return }
     let largest = max(RunFile.blockBytes, runs.map { $0.run.largestBlock + $0.largestKey }.max() ?? 0)
-    let fanIn = max(2, memory.byteCount / 2 / (largest + 1 << 10))
+    let fanIn = memory.fanIn(largest)
     try memory.makeRoom(min(runs.count, fanIn) * largest)
     while runs.count > fanIn {
       let writer = KeyRunWriter(file.begin())

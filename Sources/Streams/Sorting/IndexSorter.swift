@@ -12,7 +12,6 @@ public final class IndexSorter {
   private(set) var numbers: WordSorter?
   /// How the entries of ``numbers`` are one word each, as long as they all fit.
   private(set) var packing: EntryPacking?
-  private let memory: SortMemory
   private let makeNumbers: () -> WordSorter
   private let makeKeys: () -> ExternalSorter
   private(set) var keys: ExternalSorter?
@@ -30,7 +29,7 @@ public final class IndexSorter {
     columns: [SortColumn], rowidColumn: Int?, isUnique: Bool, memory: SortMemory, path: String,
     fileSystem: any FileSystem
   ) {
-    (self.columns, self.rowidColumn, self.isUnique, self.memory) = (columns, rowidColumn, isUnique, memory)
+    (self.columns, self.rowidColumn, self.isUnique) = (columns, rowidColumn, isUnique)
     masks = columns.map { $0.isDescending ? .max : 0 }
     makeNumbers = { WordSorter(width: columns.count + 1, memory: memory, path: path, fileSystem: fileSystem) }
     packing = EntryPacking(columns)
@@ -46,9 +45,6 @@ public final class IndexSorter {
   }
 
   deinit { values.deallocate() }
-
-  /// Sorts with the threads of a crew, one of which adds the rows; nil before others do.
-  func share(with crew: Crew?) { memory.crew = crew }
 
   /// Columns whose values are in the record.
   var stored: [Int] { columns.map(\.column).filter { $0 != rowidColumn } }

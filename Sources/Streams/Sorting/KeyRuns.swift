@@ -32,7 +32,7 @@ extension KeyRun {
 final class KeyRunWriter {
   private static let largestHead = 2 * Varint.maximumLength
 
-  /// Bytes in the file of so many keys of so many bytes, at most.
+  /// Bytes in the file of so many keys of so many bytes, at most: each block has a head, and one key or more.
   static func room(keys: Int, bytes: Int) -> Int { bytes + keys * (largestHead + RunFile.headLength) }
 
   private let output: RunOutput

@@ -36,13 +36,14 @@ final class RunFile {
   deinit { file.close() }
 
   /// Begins a run behind all others. It must be finished before the next one begins.
-  func begin() -> RunOutput { RunOutput(file, at: end) { [unowned self] in end = $0 } }
+  func begin() -> RunOutput { RunOutput(file, at: end, before: .max) { [unowned self] in end = $0 } }
 
   /// Begins a run of at most so many bytes, beside which others may be written on other threads. What it does not need
   /// is a hole in the file.
   func begin(room: Int) -> RunOutput {
-    defer { end += UInt64(room) }
-    return RunOutput(file, at: end) { _ in }
+    let start = end
+    end += UInt64(room)
+    return RunOutput(file, at: start, before: end) { _ in }
   }
 
   /// Reads a run from its beginning.
@@ -54,14 +55,18 @@ final class RunOutput {
   private let file: any File
   private let start: UInt64
   private var end: UInt64
+  /// What lies from here on is another run's.
+  private let limit: UInt64
   private var largestBlock = 0
   private let onEnd: (UInt64) -> Void
   /// Blocks on their way to the file, while a run is written: there may be many files.
   private var output: UnsafeMutableRawBufferPointer?
   private var filled = 0
 
-  fileprivate init(_ file: any File, at start: UInt64, onEnd: @escaping (_ end: UInt64) -> Void) {
-    (self.file, self.start, end, self.onEnd) = (file, start, start, onEnd)
+  fileprivate init(
+    _ file: any File, at start: UInt64, before limit: UInt64, onEnd: @escaping (_ end: UInt64) -> Void
+  ) {
+    (self.file, self.start, end, self.limit, self.onEnd) = (file, start, start, limit, onEnd)
   }
 
   deinit { output?.deallocate() }
@@ -86,6 +91,7 @@ final class RunOutput {
       written.deallocate()
       output = nil
     }
+    guard UInt64(filled) <= limit - end else { throw StreamsError.damagedScratch(file.path) }
     try file.write(UnsafeRawBufferPointer(rebasing: written[0..<filled]), at: end)
     end += UInt64(filled)
     filled = 0

@@ -14,10 +14,12 @@ public final class SortMemory {
   /// What it shares out.
   public let byteCount: Int
   private var members: [Member] = []
-  /// Threads that may sort parts of a run, while one of them works for these sorters.
-  var crew: Crew?
+  /// Threads that may sort parts of a run, while one of them adds what is sorted; nil before others do.
+  public var crew: Crew?
   private static let mostParts = 4
   private static let leastOfPart = 1 << 12
+  private static let leastShared = 2 << 20
+  private static let samples = 8
 
   /// Shares out that many bytes.
   public init(byteCount: Int) { self.byteCount = max(byteCount, 1 << 12) }
@@ -56,11 +58,21 @@ public final class SortMemory {
     Self.spare.withLock { if $0.count < most { $0.append(range) } }
   }
 
-  /// Parts of so many entries that are sorted by a thread each, and are runs of their own.
-  func parts(of count: Int) -> [Range<Int>] {
+  /// Parts of so many entries that are sorted by a thread each, and are runs of their own: one where there are many
+  /// runs, all of which could not be merged at once any longer, and where the entries seem to be nearly in order, as
+  /// `precedes` says of two of them. Then a run may be behind the one before, and needs no merging.
+  func parts(of count: Int, runs: Int, precedes: (Int, Int) -> Bool) -> [Range<Int>] {
     let parts = max(1, min(Self.mostParts, crew?.threads ?? 1, count / Self.leastOfPart))
+    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) / Self.mostParts else {
+      return [0..<count]
+    }
+    let places = (0..<Self.samples).map { (count - 1) * $0 / (Self.samples - 1) }
+    if zip(places, places.dropFirst()).allSatisfy(precedes) { return [0..<count] }
     return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
   }
+
+  /// Runs that are merged at once, each with a block of so many bytes.
+  func fanIn(_ block: Int) -> Int { max(2, byteCount / 2 / (block + 1 << 10)) }
 
   /// Writes a run of each part, on as many threads as there are.
   func spill<Run>(

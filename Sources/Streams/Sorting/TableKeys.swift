@@ -14,9 +14,6 @@ public final class TableKeys {
     for sorter in sorters { sorter.find(in: columns) }
   }
 
-  /// Sorts with the threads of a crew from now on, one of which adds the rows; with nil on the caller's alone.
-  public func share(with crew: Crew?) { for sorter in sorters { sorter.share(with: crew) } }
-
   /// Adds a row, whose record stays where it is until ``flush()``; false when it is damaged. Scratch files may be
   /// written.
   ///

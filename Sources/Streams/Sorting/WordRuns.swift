@@ -1,7 +1,7 @@
 /// Writes sorted entries of words as a run: of each word the difference to the same word of the entry before, as a
 /// signed number of seven bits a byte, the lowest first.
 final class WordRunWriter {
-  /// Bytes in the file of so many entries, at most.
+  /// Bytes in the file of so many entries, at most: each block has a head, and one entry or more.
   static func room(entries: Int, width: Int) -> Int { entries * (width * longestWord + RunFile.headLength) }
 
   private let output: RunOutput

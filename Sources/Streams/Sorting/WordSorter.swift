@@ -20,6 +20,8 @@ final class WordSorter: SortMember {
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var limit = 0
   @exclusivity(unchecked) private var isOrdered = true
+  /// Runs that were written.
+  var runCount: Int { runs.count }
   var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
 
   init(
@@ -78,7 +80,7 @@ final class WordSorter: SortMember {
     guard count > 0 else { return giveBack() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem)
     self.file = file
-    let parts = isOrdered ? [0..<count] : memory.parts(of: count)
+    let parts = isOrdered ? [0..<count] : parts()
     let outputs =
       parts.count == 1
       ? [file.begin()]
@@ -94,6 +96,12 @@ final class WordSorter: SortMember {
       lastEntry = Array(UnsafeBufferPointer(start: sorted + (part.count - 1) * width, count: width))
     }
     giveBack()
+  }
+
+  private func parts() -> [Range<Int>] {
+    memory.parts(of: count, runs: runs.count) {
+      !WordSort.precedes(entries + $1 * width, right: entries + $0 * width, width: width)
+    }
   }
 
   private func giveBack() {
@@ -113,7 +121,7 @@ final class WordSorter: SortMember {
     }
     try spill()
     guard let file else { return }
-    let fanIn = max(2, memory.byteCount / 2 / (RunFile.blockBytes + 1 << 10))
+    let fanIn = memory.fanIn(RunFile.blockBytes)
     try memory.makeRoom(min(runs.count, fanIn) * RunFile.blockBytes)
     while runs.count > fanIn, !runsAscend {
       let writer = WordRunWriter(file.begin(), width: width)

@@ -9,6 +9,12 @@ import Testing
 @Suite(.endsWithin(minutes: 5)) struct CrewTests {
   struct Failure: Error, Equatable { var stage: Int }
 
+  final class Counter: Sendable {
+    private let total = Mutex(0)
+    var count: Int { total.withLock { $0 } }
+    func add(_ more: Int) { total.withLock { $0 += more } }
+  }
+
   /// Three stages one behind the other, which note what they take; the first has two places, the others one.
   final class Flow: Sendable {
     let seen = Mutex<[[Int]]>([[], [], []])
@@ -111,6 +117,29 @@ import Testing
     #expect(done.withLock { $0 } == (0..<40).map { $0 / 4 % 2 + 1 })
     for stage in stages { stage.remove() }
     try crew.share([])
+  }
+
+  @Test("Of parts that nobody has begun when another fails, none is done")
+  func leftOut() throws {
+    let (crew, done) = (try Crew(helpers: 0), Counter())
+    let parts = (0..<4).map { part in
+      {
+        done.add(1)
+        if part == 1 { throw Failure(stage: part) }
+      }
+    }
+    #expect(throws: Failure(stage: 1)) { try crew.share(parts) }
+    #expect(done.count == 2)
+    #expect(throws: Failure(stage: 7)) { try crew.share([{ throw Failure(stage: 7) }, { done.add(1) }]) }
+    #expect(done.count == 2)
+  }
+
+  @Test("Parts are done although the crew's work has failed meanwhile", arguments: 0...2)
+  func failedCrew(helpers: Int) throws {
+    let (crew, done) = (try Crew(helpers: helpers), Counter())
+    crew.fail(Failure(stage: 3))
+    try crew.share((0..<4).map { _ in { done.add(1) } })
+    #expect(done.count == 4)
   }
 
   @Test("An error of a part is thrown when nobody works at the others", arguments: 0...4, 0...3)

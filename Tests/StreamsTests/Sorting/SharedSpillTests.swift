@@ -6,27 +6,44 @@ import Testing
 
 /// Runs that several threads sort parts of: the same order as on one thread.
 @Suite(.endsWithin(minutes: 5)) struct SharedSpillTests {
-  private static let count = 60_000
+  private static let count = 150_000
   /// A file without a name in that folder.
   private static let path = FileManager.default.temporaryDirectory.appendingPathComponent("sort").path
 
   /// A memory that is too small for all, whose runs have parts.
-  private func memory(_ crew: Crew, bytes: Int = 1 << 20) -> SortMemory {
+  private func memory(_ crew: Crew?, bytes: Int = 9 << 18) -> SortMemory {
     let memory = SortMemory(byteCount: bytes)
     memory.crew = crew
     return memory
   }
 
-  @Test("Large runs have a part for each thread, four at most; small ones have one", arguments: 0...5)
+  @Test("Large runs have a part for each thread, four at most", arguments: 0...5)
   func parts(helpers: Int) throws {
     let memory = memory(try Crew(helpers: helpers))
-    #expect(memory.parts(of: 1 << 14).count == min(4, helpers + 1))
-    #expect(memory.parts(of: 1 << 13 - 1) == [0..<(1 << 13 - 1)])
+    func parts(_ count: Int, runs: Int = 0) -> [Range<Int>] {
+      memory.parts(of: count, runs: runs) { _, _ in false }
+    }
+    #expect(parts(1 << 14).count == min(4, helpers + 1))
     for count in [0, 1, 1 << 14, 99_999] {
-      let parts = memory.parts(of: count)
+      let parts = parts(count)
       #expect(parts.first?.lowerBound == 0 && parts.last?.upperBound == count)
       #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     }
+  }
+
+  @Test("Small runs, those in order, many of them and those of a small memory are not parted")
+  func whole() throws {
+    let (crew, count) = (try Crew(helpers: 3), 1 << 14)
+    let memory = memory(crew)
+    func isParted(_ memory: SortMemory, _ count: Int, runs: Int = 0, ascends: Bool = false) -> Bool {
+      memory.parts(of: count, runs: runs) { _, _ in ascends }.count > 1
+    }
+    #expect(isParted(memory, count))
+    #expect(!isParted(memory, 1 << 13 - 1))
+    #expect(!isParted(memory, count, ascends: true))
+    let most = memory.fanIn(RunFile.blockBytes) / 4
+    #expect(isParted(memory, count, runs: most - 1) && !isParted(memory, count, runs: most))
+    #expect(!isParted(self.memory(crew, bytes: 2 << 20), count) && !isParted(self.memory(nil), count))
   }
 
   @Test("Keys come in order from parts of runs, none lost", arguments: 0...4, [0, 1, 20])
@@ -38,7 +55,7 @@ import Testing
     let sorter = ExternalSorter(
       memory: memory(try Crew(helpers: helpers)), path: Self.path, fileSystem: LocalFileSystem())
     for key in keys { try key.withUnsafeBytes { try sorter.add($0) } }
-    #expect(!sorter.isInMemory)
+    #expect(sorter.runCount >= (longest == 0 ? 1 : min(4, helpers + 1)))
     var found: [[UInt8]] = []
     try sorter.drain { found.append([UInt8]($0)) }
     #expect(found == keys.sorted { $0.lexicographicallyPrecedes($1) })
@@ -63,7 +80,54 @@ import Testing
     }
   }
 
-  @Test("A disk that is full while parts are written ends the sort with its error", arguments: 1...3, [0, 400_000])
+  @Test("What shares nothing with its neighbours has room in its part of the file", arguments: 1...3)
+  func longest(width: Int) throws {
+    var random = SeededGenerator(seed: 4850 &+ UInt64(width))
+    let crew = try Crew(helpers: 3)
+    let words = WordSorter(width: width, memory: memory(crew), path: Self.path, fileSystem: LocalFileSystem())
+    let keys = ExternalSorter(memory: memory(crew), path: Self.path, fileSystem: LocalFileSystem())
+    var all: [[UInt64]] = []
+    for _ in 0..<Self.count {
+      // Differences to the one before take ten bytes each.
+      let entry = (0..<width).map { _ in random.next() }
+      all.append(entry)
+      let room = try words.nextEntries(1)
+      for (index, word) in entry.enumerated() { room[index] = word }
+      words.finish(1)
+      try withUnsafeBytes(of: random.next()) { try keys.add(UnsafeRawBufferPointer(rebasing: $0[..<width])) }
+    }
+    #expect(words.runCount >= 4 && keys.runCount >= 4)
+    var (found, count, last) = ([[UInt64]](), 0, [UInt8]())
+    try words.drain { found.append(Array(UnsafeBufferPointer(start: $0, count: width))) }
+    #expect(found == all.sorted { $0.lexicographicallyPrecedes($1) })
+    try keys.drain { key in
+      #expect(!key.lexicographicallyPrecedes(last))
+      (last, count) = ([UInt8](key), count + 1)
+    }
+    #expect(count == Self.count)
+  }
+
+  @Test("Rows that are nearly in order stay as few runs as without helpers")
+  func nearlyInOrder() throws {
+    var runs: [Int] = []
+    for helpers in [0, 3] {
+      let sorter = WordSorter(
+        width: 1, memory: memory(try Crew(helpers: helpers)), path: Self.path, fileSystem: LocalFileSystem())
+      for number in 0..<(4 * Self.count) {
+        try sorter.nextEntries(1)[0] = UInt64(number ^ 1)
+        sorter.finish(1)
+      }
+      runs.append(sorter.runCount)
+      var next: UInt64 = 0
+      try sorter.drain {
+        #expect($0.pointee == next)
+        next += 1
+      }
+    }
+    #expect(runs[0] > 0 && runs[0] == runs[1])
+  }
+
+  @Test("A disk that is full while parts are written ends the sort with its error", arguments: 1...3, [0, 600_000])
   func failure(helpers: Int, room: UInt64) throws {
     let sorter = ExternalSorter(
       memory: memory(try Crew(helpers: helpers)), path: "sort", fileSystem: ScratchFileSystem(room: room))

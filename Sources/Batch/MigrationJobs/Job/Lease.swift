@@ -15,7 +15,7 @@ public final class Lease: Sendable {
   /// Whether it was taken from an owner on another machine, which may still be running.
   let isFromElsewhere: Bool
   /// The bytes of the lease file that name it.
-  private let record: [UInt8]
+  private let record: [UInt8]?
   private let file: any File
   private let directory: HeldDirectory
   private let job: JobDirectory
@@ -33,7 +33,7 @@ public final class Lease: Sendable {
   ) {
     (self.owner, self.file, self.directory, self.job, self.fileSystem) = (owner, file, directory, job, fileSystem)
     self.isFromElsewhere = isFromElsewhere
-    record = (try? owner.record()) ?? []
+    record = try? owner.record()
     // Orders are for the process that they were given to. Nobody has seen this one yet.
     try? LocalFileSystem().remove(job.control)
     heartbeat = Heartbeat()
@@ -62,7 +62,7 @@ public final class Lease: Sendable {
     var successor: LeaseOwner?
     if try fileSystem.status(job.lease) != nil {
       let bytes = try fileSystem.readAll(job.lease, cap: 4096)
-      if bytes == record { return }
+      if let record, bytes == record { return }
       successor = try? JSONDecoder().decode(LeaseOwner.self, from: Data(bytes))
       if successor?.token == owner.token { return }
     }

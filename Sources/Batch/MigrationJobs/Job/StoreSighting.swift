@@ -1,9 +1,10 @@
 import CoreDataStore
+import Foundation
 import Streams
 
 /// What a plan was made of: file, contents, identity and version of the store. Another sighting means another plan.
 struct StoreSighting: Equatable {
-  /// What every write changes, and can be had without the pages.
+  /// What can be had without the pages. In WAL mode a change may show in the time alone.
   private struct Outline: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -12,34 +13,44 @@ struct StoreSighting: Equatable {
     let header: DatabaseHeader
     let logSalts: UInt64
     let logFrames: Int
+    let isRecovered: Bool
 
     init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
       let (status, snapshot) = (try fileSystem.status(reader.path), reader.snapshot)
       (device, inode, modified) = (status?.device ?? 0, status?.inode ?? 0, status?.modified ?? 0)
       (size, header) = (snapshot.fileSize, snapshot.header)
-      (logSalts, logFrames) = (snapshot.logSalts, snapshot.logFrames)
+      (logSalts, logFrames, isRecovered) = (snapshot.logSalts, snapshot.logFrames, reader.isRecovered)
+    }
+
+    /// Whether a change after `now` has another time: file systems have ticks, some of two seconds.
+    func isSettled(at now: Date) -> Bool {
+      !isRecovered && now.timeIntervalSince1970 - Double(modified) / 1e9 > StoreSighting.longestTick
     }
   }
+
+  private static let longestTick = 3.0
 
   let state: StoreState
   var inode: UInt64 { outline.inode }
   private let mark: StoreMark
   private let outline: Outline
+  private let isSettled: Bool
 
   /// Looks at a store that is open. Nothing is written.
   init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
-    try self.init(reader, outline: Outline(reader, fileSystem), fileSystem)
-  }
-
-  private init(_ reader: StoreReader, outline: Outline, _ fileSystem: any FileSystem) throws {
+    outline = try Outline(reader, fileSystem)
+    isSettled = outline.isSettled(at: Date())
     state = try StoreState(reader.path, snapshot: reader.snapshot, fileSystem: fileSystem)
-    (mark, self.outline) = (StoreMark(reader.metadata), outline)
+    mark = StoreMark(reader.metadata)
   }
 
-  /// Looks again. Where file, time, header and log are those that were seen, so are the pages: the run reads them once
-  /// more before it ends.
+  /// Looks again. Pages are read only where a change may not show without them.
   func again(_ reader: StoreReader, _ fileSystem: any FileSystem) throws -> StoreSighting {
-    let now = try Outline(reader, fileSystem)
-    return now == outline ? self : try StoreSighting(reader, outline: now, fileSystem)
+    if isSettled, try Outline(reader, fileSystem) == outline { return self }
+    return try StoreSighting(reader, fileSystem)
+  }
+
+  static func == (left: StoreSighting, right: StoreSighting) -> Bool {
+    (left.state, left.mark, left.outline) == (right.state, right.mark, right.outline)
   }
 }

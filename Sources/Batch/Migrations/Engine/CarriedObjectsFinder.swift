@@ -176,9 +176,9 @@ struct CarriedObjectsFinder {
       return
     }
     let derived = DerivedAttributes(drafts: drafts, origin: binding.layout, triggers: triggers)
-    let kept = triggers.filter { derived.renewed[$0.name] == nil }
-    let fit = kept.isEmpty ? nil : TriggerFit(drafts, origin: binding)
-    let misfits = kept.map { (row: $0, misfit: fit?.misfit($0)) }
+    let others = triggers.filter { derived.renewed[$0.name] == nil }
+    let fit = others.isEmpty ? nil : TriggerFit(drafts, origin: binding)
+    let misfits = others.map { (row: $0, misfit: fit?.misfit($0)) }
     found.texts += misfits.filter { $0.misfit == nil }.map(\.row)
     found.texts += derived.triggers
     found.renewedTriggers = derived.renewed

@@ -26,6 +26,7 @@ final class EntryCollector: @unchecked Sendable {
       keys.append(isEmpty ? entries.begin(table: table) : [])
     }
     if keys.allSatisfy({ $0.allSatisfy { $0 == nil } }) { return nil }
+    entries.share(with: crew)
     // Each page goes through all lanes, the last of which gives it back.
     for lane in (0..<entries.laneCount).reversed() {
       let own = keys.map { lane < $0.count ? $0[lane] : nil }
@@ -56,5 +57,6 @@ final class EntryCollector: @unchecked Sendable {
   func cancel() {
     for lane in lanes { lane.end() }
     lanes = []
+    entries.share(with: nil)
   }
 }

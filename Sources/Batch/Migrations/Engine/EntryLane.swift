@@ -24,10 +24,7 @@ final class EntryLane: @unchecked Sendable {
   ) {
     (self.owned, self.tableNames, self.next, self.used) = (owned, tableNames, next, used)
     keys = owned.map { $0.map { Unmanaged.passUnretained($0) } }
-    for table in owned {
-      table?.longValues = longValues
-      table?.share(with: crew)
-    }
+    for table in owned { table?.longValues = longValues }
     guard let crew else { return }
     let body: (RecordPage) throws -> Void = { [self] page in try takeWhole(page) }
     stage =
@@ -81,6 +78,5 @@ final class EntryLane: @unchecked Sendable {
   func end() {
     stage?.remove()
     stage = nil
-    for table in owned { table?.share(with: nil) }
   }
 }

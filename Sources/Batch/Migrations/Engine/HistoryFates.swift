@@ -24,9 +24,9 @@ package struct HistoryFates {
   init(_ drafts: StepDraft) {
     let layout = drafts.graph.binding.layout
     (names, destination) = (layout.entityNames, drafts.step.destination.name)
-    let (source, destination) = (drafts.step.source, drafts.step.destination)
-    let (old, new) = (source.versionHashes, destination.versionHashes)
-    let parents = (Self.parents(source), Self.parents(destination))
+    let (before, after) = (drafts.step.source, drafts.step.destination)
+    let (old, new) = (before.versionHashes, after.versionHashes)
+    let parents = (Self.parents(before), Self.parents(after))
     for (name, number) in layout.entityNumbers {
       let (mappings, number) = (drafts.drafts.filter { $0.source.name == name }, Int64(number))
       reasons[number] = reason(mappings)
@@ -36,8 +36,8 @@ package struct HistoryFates {
       if only.isBehindOthers { mayMove.insert(number) }
       let isSame = old[name] != nil && old[name] == new[only.destination.name]
       let families = (
-        Self.families(of: name, source, parents: parents.0),
-        Self.families(of: only.destination.name, destination, parents: parents.1)
+        Self.families(of: name, before, parents: parents.0),
+        Self.families(of: only.destination.name, after, parents: parents.1)
       )
       if isSame, families.0 == families.1 { unchanged.insert(number) }
       if isSame, let moved = families.0.symmetricDifference(families.1).min() { widened[number] = moved }

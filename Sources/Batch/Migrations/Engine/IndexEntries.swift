@@ -27,6 +27,9 @@ package struct IndexEntries {
     lanes = Self.lanes(indexes, count: count)
   }
 
+  /// Lets the threads of a crew, one of which takes the rows of a lane, sort together; with nil each thread for itself.
+  func share(with crew: Crew?) { for memory in memories { memory.crew = crew } }
+
   /// The number of lanes.
   var laneCount: Int { memories.count }
 
