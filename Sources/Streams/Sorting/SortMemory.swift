@@ -63,7 +63,7 @@ public final class SortMemory {
   /// `precedes` says of two of them. Then a run may be behind the one before, and needs no merging.
   func parts(of count: Int, runs: Int, precedes: (Int, Int) -> Bool) -> [Range<Int>] {
     let parts = max(1, min(Self.mostParts, crew?.threads ?? 1, count / Self.leastOfPart))
-    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) / Self.mostParts else {
+    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) / 2 else {
       return [0..<count]
     }
     let places = (0..<Self.samples).map { (count - 1) * $0 / (Self.samples - 1) }

@@ -41,7 +41,7 @@ import Testing
     #expect(isParted(memory, count))
     #expect(!isParted(memory, 1 << 13 - 1))
     #expect(!isParted(memory, count, ascends: true))
-    let most = memory.fanIn(RunFile.blockBytes) / 4
+    let most = memory.fanIn(RunFile.blockBytes) / 2
     #expect(isParted(memory, count, runs: most - 1) && !isParted(memory, count, runs: most))
     #expect(!isParted(self.memory(crew, bytes: 2 << 20), count) && !isParted(self.memory(nil), count))
   }
