@@ -17,6 +17,8 @@ BARE = "C, no checks"
 CORES = 2
 # What a run takes whatever it migrates: the same path with next to no objects.
 FEW = "godwit, 100 objects"
+# The second worker is worth what this takes longer.
+ALONE = "godwit, --workers 1"
 # It ends with this where it does not know what a store has.
 REFUSED = 2
 
@@ -40,17 +42,18 @@ def race(bench, rows):
     if not paths:
         print(f"no models in {place}: set GODWIT_CORPUS to a folder with models of applications", file=sys.stderr)
         return None
-    bare = _build(bench)
+    bare = build(bench)
     races = [line for path in paths for line in [_bundle(bench, path, rows, bare)] if line]
     means = {key: _mean([line[key]["median"] for line in races]) for key in ("ratio", "copy")}
     fixed = {"seconds": _mean([line["entries"][FEW]["wall"]["median"] for line in races]), "mean": _mean([_beyond(line) for line in races])}
+    workers = _mean([ratio(line["entries"][ALONE], line["entries"]["godwit"])["median"] for line in races])
     found = [line for line in races if "floor" in line]
     floors = [line["floor"] for line in found]
-    limit = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
+    bound = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
                       "least": min(floors)}} if found else {}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
             "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races,
-            "mean": means["ratio"], "copy": means["copy"], "fixed": fixed, **limit}
+            "mean": means["ratio"], "copy": means["copy"], "fixed": fixed, "workers": workers, **bound}
 
 
 def _beyond(line):
@@ -64,7 +67,7 @@ def _mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def _build(bench):
+def build(bench):
     """The program that writes the same pages, for this machine: a limit is as fast as it can be."""
     path = os.path.join(bench.folder, "bare")
     subprocess.run(["cc", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-o", path, bench.file("Programs/Bare/bare.c"), "-lsqlite3"], check=True)
@@ -110,11 +113,11 @@ def _contest(bench, path, commands, between, count, sources, bare):
         for used in (*sources, result):
             remove(used)
         return None
-    indexes = _write(script, result)
+    indexes = write_script(script, result)
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    contestants = {**commands, "SQL": sql, COPY: bench.copy(result), **_limit(bench, bare, result)}
+    contestants = {**commands, ALONE: [*commands["godwit"], "--workers", "1"], "SQL": sql, COPY: bench.copy(result), **limit(bench, bare, result)}
     samples = contest(f"{name} {' to '.join(between)}", contestants, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
@@ -126,7 +129,7 @@ def _contest(bench, path, commands, between, count, sources, bare):
     return line
 
 
-def _limit(bench, bare, result):
+def limit(bench, bare, result):
     """The program's command, or nothing where it refuses the store. Its output is read here by SQLite: a limit must be of a sound store."""
     command = [bare, "--proof", result, bench.output]
     remove(bench.output)
@@ -154,7 +157,7 @@ def _has_objects(path):
     return found
 
 
-def _write(script, result):
+def write_script(script, result):
     """Copies every table, with one computed column, and makes the indexes after. Gives their number."""
     store = sqlite3.connect(result)
     lines = ["PRAGMA page_size=4096; PRAGMA auto_vacuum=2; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;", f"ATTACH '{result}' AS s;"]

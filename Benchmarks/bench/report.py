@@ -81,13 +81,13 @@ def _stores(result):
 
 def _races(result):
     """A bundle a line."""
-    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | with 100 objects | SQL s | SQL takes × as long "
-             "| cp + sync s | SQL ÷ cp | C s of CPU | peak RSS |", "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| Bundle | from | to | versions | MiB | indexes | godwit s | with 1 worker | with 100 objects | SQL s | SQL takes × as long "
+             "| cp + sync s | SQL ÷ cp | C s of CPU | peak RSS |", "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for race in result["races"]:
         own, sql, times = race["entries"]["godwit"], race["entries"]["SQL"], race["ratio"]
         lines.append(
             f"| {race['name']} | {race['from']} | {race['to']} | {race['versions']} | {race['bytes'] / MIB:,.0f} | {race['indexes']} "
-            f"| {own['wall']['median']:.2f} | {_few(race)} | {sql['wall']['median']:.2f} | {times['median']:.2f} ({times['min']:.2f}–{times['max']:.2f}) "
+            f"| {own['wall']['median']:.2f} | {_other(race, corpus.ALONE, 2)} | {_other(race, corpus.FEW, 3)} | {sql['wall']['median']:.2f} | {times['median']:.2f} ({times['min']:.2f}–{times['max']:.2f}) "
             f"| {_copy(race)} | {_bare(race)} | {own['rss'] / MIB:.1f} MiB |")
     if "copy" in result:
         lines += ["", f"SQL took {result['copy']:.2f} × as long as cp and sync of the same result, geometric mean: no migration can be faster than that."]
@@ -108,8 +108,9 @@ def _copy(race):
     return f"{race['entries'][COPY]['wall']['median']:.2f} | {race['copy']['median']:.2f}" if "copy" in race else "– | –"
 
 
-def _few(race):
-    return f"{race['entries'][corpus.FEW]['wall']['median']:.3f}" if corpus.FEW in race["entries"] else "–"
+def _other(race, who, digits):
+    """The seconds of another run than the contest's; results of before have none."""
+    return f"{race['entries'][who]['wall']['median']:.{digits}f}" if who in race["entries"] else "–"
 
 
 def _bare(race):

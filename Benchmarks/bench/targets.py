@@ -1,5 +1,5 @@
 """What is to be reached, and whether it is."""
-from . import imports, postgres, small
+from . import imports, postgres, scaling, small
 from .measure import ratio
 from .sources import CHECK, HASH
 from .works import ALL_STEPS, CLASSES, COPY, FULL, NONE, ONE_STEP, PROVED, ROOMY, SQL
@@ -32,6 +32,7 @@ def _plain(entries, result):
     once = entries["godwit, --verify none, one checkpoint"]["wall"]["median"]
     cost = (entries[NONE]["wall"]["median"] - once) / once * 100
     rows.append(_at_most("W1", "cost of checkpoints at the default interval", cost, 2, "%"))
+    rows.append(_at_least("W1", "copied and proved (Spirit copies 2,200 on 32 cores)", scaling.per_hour(result["bytes"], entries[PROVED]), 2200, "GiB/h"))
     return rows
 
 
@@ -66,7 +67,7 @@ def _proof(work, entries):
 def _postgres(entries, result):
     rows = []
     if postgres.PGLOADER in entries:
-        rows.append(_at_least("postgres", "faster than pgloader", _times(entries, postgres.PGLOADER, postgres.LOAD), 5))
+        rows.append(_at_least("postgres", "faster than pgloader", _times(entries, postgres.PGLOADER, postgres.LOAD), 10))
     for name in (postgres.LOAD, postgres.MIGRATED):
         rate = result["rows"] / entries[name]["wall"]["median"] / 1e6
         rows.append(_at_least("postgres", f"rows per second, {name}", rate, 0.4, "million"))
@@ -86,7 +87,25 @@ def _corpus(work, result):
     peak = max(line["entries"]["godwit"]["rss"] for line in result["races"])
     return [_at_least(work, "faster than SQL that writes the same rows, geometric mean", result["mean"], mean),
             _at_least(work, "the same, least of all bundles", min(ratios), least),
-            _at_most(work, "peak RSS of all bundles", peak / MIB, 64, "MiB")]
+            *_second_worker(work, result), _at_most(work, "peak RSS of all bundles", peak / MIB, 64, "MiB")]
+
+
+def _second_worker(work, result):
+    """Results of before have no run with one."""
+    return [_at_least(work, "two workers against one, geometric mean", result["workers"], 1.8)] if "workers" in result else []
+
+
+def _scaling(work, entries, result):
+    if work == "texts":
+        return [_at_least(work, "faster than SQL with indexes after", _times(entries, SQL, scaling.SMALL), 4),
+                _at_least(work, "the same with --memory 512M", _times(entries, SQL, scaling.LARGE), 8),
+                _at_most(work, "peak RSS", entries[scaling.SMALL]["rss"] / MIB, 64, "MiB")]
+    if work == "cores":
+        return [_at_least(work, f"{name}, two workers against one", scaling.speedup(entries, name), 1.8) for name in ("W1", "W2")]
+    made, proof = entries[scaling.SAMPLE], entries[scaling.VERIFY]
+    return [_at_least(work, "objects a second (public figure of others: 3.0)", result["rows"] / made["wall"]["median"] / 1e6, 3, "million"),
+            _at_least(work, "proved (Spirit proves 247 on 32 cores)", scaling.per_hour(result["bytes"], proof), 247, "GiB/h"),
+            _at_most(work, "peak RSS", max(made["rss"], proof["rss"]) / MIB, 64, "MiB")]
 
 
 def _small(work, entries, result):
@@ -103,6 +122,8 @@ def of(work, result):
     entries = result["entries"]
     if "races" in result:
         return _corpus(work, result)
+    if work in ("texts", "cores", "rows"):
+        return _scaling(work, entries, result)
     if work == "postgres":
         return _postgres(entries, result)
     if work == "import":

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from . import corpus, forecasts, imports, postgres, small, sources
+from . import corpus, forecasts, imports, postgres, scaling, small, sources
 from . import stores as data
 from .measure import COPY, Failed, contest, measure, remove, spread, summary
 
@@ -255,6 +255,9 @@ WORKS = {
     "corpus": lambda bench: corpus.race(bench, bench.rows // 5),
     "corpus-small": lambda bench: corpus.race(bench, bench.rows // 50),
     "small": small.race,
+    "texts": scaling.texts,
+    "cores": scaling.cores,
+    "rows": scaling.rows,
     "scale": scale,
     "blob": blob,
     "plan": plans,

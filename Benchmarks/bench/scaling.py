@@ -1,0 +1,72 @@
+"""How far memory, processors and rows carry: indexes of texts, one worker against several, a hundred million rows."""
+import os
+
+from . import corpus
+from . import stores as data
+from .measure import COPY, contest, measure, ratio, remove, summary
+
+SQL, SMALL, LARGE = "SQL", "godwit", "godwit with --memory 512M"
+WORKERS = (1, 2, 16)
+SAMPLE, VERIFY = "sample", "verify"
+GIB = 1 << 30
+
+
+def texts(bench):
+    """Five indexes, four of them of texts and UUIDs: their entries do not fit into words, nor all of them into memory."""
+    source = bench.stores.sample("Texts", bench.rows * 3 // 10)
+    result, script = os.path.join(bench.folder, "texts-result.sqlite"), os.path.join(bench.folder, "texts.sql")
+    remove(bench.output)
+    measure(bench.godwit(source, "Texts"))
+    os.rename(bench.output, result)
+    corpus.write_script(script, result)
+    contestants = {COPY: bench.copy(result), SQL: ["sqlite3", bench.output, f".read {script}"], SMALL: bench.godwit(source, "Texts"),
+                   LARGE: bench.godwit(source, "Texts", "--memory", "512M"), **corpus.limit(bench, corpus.build(bench), result)}
+    samples = contest("texts", contestants, bench.output, bench.rounds)
+    found = {"title": "five indexes, of a UUID, a URL, two strings and a date; an attribute is added", "bytes": data.size(source),
+             "rows": bench.rows * 3 // 10, "rounds": bench.rounds, "equal": [], "entries": {who: summary(s) for who, s in samples.items()}}
+    for used in (result, script):
+        remove(used)
+    return found
+
+
+def cores(bench):
+    """The same stores with one worker and with more, the default proof included."""
+    entries = {}
+    for work, model, rows in (("W1", "Plain", bench.rows), ("W2", "Keyed", bench.rows * 3 // 10)):
+        source = bench.stores.sample(model, rows)
+        contestants = {_name(work, count): bench.godwit(source, model, "--workers", str(count)) for count in WORKERS}
+        entries |= {who: summary(s) for who, s in contest(work, contestants, bench.output, bench.rounds).items()}
+    return {"title": "W1 and W2 with one worker and with more, the default proof included", "bytes": 0, "rows": bench.rows, "rounds": bench.rounds,
+            "equal": [], "entries": entries}
+
+
+def _name(work, workers):
+    return f"{work}, godwit with {workers} worker{'' if workers == 1 else 's'}"
+
+
+def speedup(entries, work):
+    """How many times as long one worker takes as two."""
+    return ratio(entries[_name(work, 1)], entries[_name(work, 2)])["median"]
+
+
+def rows(bench):
+    """A new store of very many rows, and its proof."""
+    count, model = bench.rows * 10, bench.stores.models("Small")
+    tool = bench.programs["book-migration"]
+    commands = {SAMPLE: [tool, "sample", model, "--rows", str(count), "--output", bench.output, "--quiet"],
+                VERIFY: [tool, "verify", bench.output, "--models", model]}
+    samples = {who: [] for who in commands}
+    for _ in range(bench.rounds):
+        remove(bench.output)
+        for who, command in commands.items():
+            # The proof ends with an error where the store is not sound.
+            samples[who].append(measure(command))
+    size = data.size(bench.output)
+    remove(bench.output)
+    return {"title": f"a new store of {count:,} objects of four small columns, and the proof of it", "bytes": size, "rows": count, "rounds": bench.rounds,
+            "equal": [], "entries": {who: summary(s) for who, s in samples.items()}}
+
+
+def per_hour(size, entry):
+    """GiB an hour."""
+    return size / GIB / entry["wall"]["median"] * 3600
