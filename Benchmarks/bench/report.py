@@ -146,6 +146,10 @@ def _work(work, result):
         lines += ["", *_stores(result)]
     elif result["entries"]:
         lines += ["", *_table(result)]
+    if work == "texts" and corpus.BARE in result["entries"]:
+        entries = result["entries"]
+        bound = entries[SQL]["wall"]["median"] / (entries[corpus.BARE]["cpu"] / corpus.CORES)
+        lines += ["", f"As long as [the C program](Programs/Bare/bare.c) would take on {corpus.CORES} cores, both always busy, SQL takes {bound:.2f} ×."]
     return lines
 
 
