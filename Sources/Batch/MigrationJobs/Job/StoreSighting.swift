@@ -6,9 +6,7 @@ import Streams
 struct StoreSighting: Equatable {
   /// What can be had without the pages. In WAL mode a change may show in the time alone.
   private struct Outline: Equatable {
-    let device: UInt64
-    let inode: UInt64
-    let modified: Int64
+    let file: FileIdentity?
     let size: UInt64
     let header: DatabaseHeader
     let logSalts: UInt64
@@ -16,22 +14,23 @@ struct StoreSighting: Equatable {
     let isRecovered: Bool
 
     init(_ reader: StoreReader, _ fileSystem: any FileSystem) throws {
-      let (status, snapshot) = (try fileSystem.status(reader.path), reader.snapshot)
-      (device, inode, modified) = (status?.device ?? 0, status?.inode ?? 0, status?.modified ?? 0)
+      let snapshot = reader.snapshot
+      file = try fileSystem.status(reader.path).map { FileIdentity($0) }
       (size, header) = (snapshot.fileSize, snapshot.header)
       (logSalts, logFrames, isRecovered) = (snapshot.logSalts, snapshot.logFrames, reader.isRecovered)
     }
 
     /// Whether a change after `now` has another time: file systems have ticks, some of two seconds.
     func isSettled(at now: Date) -> Bool {
-      !isRecovered && now.timeIntervalSince1970 - Double(modified) / 1e9 > StoreSighting.longestTick
+      guard let file, !isRecovered else { return false }
+      return now.timeIntervalSince1970 - Double(file.modified) / 1e9 > StoreSighting.longestTick
     }
   }
 
   private static let longestTick = 3.0
 
   let state: StoreState
-  var inode: UInt64 { outline.inode }
+  var inode: UInt64 { outline.file?.inode ?? 0 }
   private let mark: StoreMark
   private let outline: Outline
   private let isSettled: Bool
