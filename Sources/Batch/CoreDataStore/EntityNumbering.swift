@@ -8,7 +8,7 @@ package struct EntityNumbering: Sendable {
   /// Entity name to Z_ENT.
   let numbers: [String: Int]
   /// Entities that have sub-entities.
-  let parents: Set<String>
+  package let parents: Set<String>
 
   /// Numbers the entities. Throws `badModel` for a hierarchy that is not sound.
   package init(model: ManagedObjectModel) throws {

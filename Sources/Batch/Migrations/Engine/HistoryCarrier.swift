@@ -15,7 +15,7 @@ struct HistoryCarrier {
 
   func apply(to found: inout CarriedObjects) throws {
     guard !drafts.step.isIdentity else { return }
-    let fates = HistoryFates(drafts)
+    let fates = try HistoryFates(drafts)
     found.fates = fates
     for index in found.tables.indices {
       let name = NameOrder.folded(found.tables[index].row.name)

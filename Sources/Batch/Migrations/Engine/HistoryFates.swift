@@ -21,12 +21,12 @@ package struct HistoryFates {
   private let names: [String]
   private let destination: String
 
-  init(_ drafts: StepDraft) {
+  init(_ drafts: StepDraft) throws {
     let layout = drafts.graph.binding.layout
     (names, destination) = (layout.entityNames, drafts.step.destination.name)
     let (before, after) = (drafts.step.source, drafts.step.destination)
     let (old, new) = (before.versionHashes, after.versionHashes)
-    let parents = (Self.parents(before), Self.parents(after))
+    let parents = (try EntityNumbering(model: before).parents, try EntityNumbering(model: after).parents)
     for (name, number) in layout.entityNumbers {
       let (mappings, number) = (drafts.drafts.filter { $0.source.name == name }, Int64(number))
       reasons[number] = reason(mappings)
@@ -48,11 +48,6 @@ package struct HistoryFates {
   /// which no hash shows.
   private static func families(of entity: String, _ model: ManagedObjectModel, parents: Set<String>) -> Set<String> {
     Set(model.relationships(of: entity).filter { !$0.isToMany && parents.contains($0.destinationEntity) }.map(\.name))
-  }
-
-  /// Entities that have sub-entities.
-  private static func parents(_ model: ManagedObjectModel) -> Set<String> {
-    Set(model.entities.compactMap(\.superentity))
   }
 
   private func reason(_ mappings: [MappingDraft]) -> String? {
