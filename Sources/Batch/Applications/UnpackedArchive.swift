@@ -31,7 +31,7 @@ package enum UnpackedArchive {
     try check(wanted, links: archive.entries.filter(\.isLink).map(\.name), path)
     var made: String?
     do {
-      let folder = try UnfinishedFiles.makeFolder("app", in: LocalFileSystem())
+      let folder = try TemporaryFolders.make("app", in: LocalFileSystem())
       made = folder
       for entry in wanted {
         let limit = kind(entry) == .text ? mostBytesOfText : mostBytesOfFile

@@ -27,7 +27,7 @@ package final class RecoveredCopy: Sendable {
       return nil
     }
     self.fileSystem = fileSystem
-    do { self.folder = try folder ?? UnfinishedFiles.makeFolder("recovery", in: fileSystem) } catch {
+    do { self.folder = try folder ?? TemporaryFolders.make("recovery", in: fileSystem) } catch {
       source.close()
       throw error
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Folders in the temporary directory. A process locks the folder that it works in; so the next one can tell which were
 /// left by processes that were killed, and removes them.
-enum TemporaryFolders {
+package enum TemporaryFolders {
   private static let held = Mutex<[String: HeldDirectory]>([:])
   private static let isSwept = Atomic(false)
   private static let prefix = "godwit-"
@@ -16,23 +16,25 @@ enum TemporaryFolders {
   /// Seconds in which whoever makes a folder has locked it.
   private static let leastAge: Int64 = 60
 
-  /// Makes a folder that is locked until it is released, after those are removed that nobody needs any more.
-  static func make(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
+  /// Makes a folder, which is there until it is removed and forgotten, after those are removed that nobody needs any more.
+  /// It is locked: if the process is killed, the next one that makes such a folder removes it. `purpose` is a part of its
+  /// name.
+  ///
+  /// Throws `stopped` if the process is being ended.
+  package static func make(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
     let plain = UnfinishedFiles.temporaryPath(purpose)
     if fileSystem is LocalFileSystem {
       sweep(FilePaths.directory(of: plain))
       if try makeLocked(plain + ending) { return plain + ending }
     }
-    UnfinishedFiles.add(plain)
-    try fileSystem.makeDirectory(plain)
+    try UnfinishedFiles.addFolder(plain, in: fileSystem)
     return plain
   }
 
   /// Makes a folder and locks it; false, and nothing is there, if nobody can lock it.
   private static func makeLocked(_ path: String) throws -> Bool {
     let disk = LocalFileSystem()
-    UnfinishedFiles.add(path)
-    try disk.makeDirectory(path)
+    try UnfinishedFiles.addFolder(path, in: disk)
     if let directory = try? disk.hold(path), directory.lock() {
       held.withLock { $0[path] = directory }
       return true

@@ -1,13 +1,11 @@
 import Foundation
 import Streams
-import Synchronization
 
 /// Files and folders of this process that nobody can use when it ends in the middle: a program that a signal ends
 /// removes them before.
 package enum UnfinishedFiles {
-  private static let paths = Mutex<Set<String>>([])
+  private static let paths = UnfinishedPaths()
   private static let deepest = 32
-  private static let isEnding = Atomic(false)
 
   /// Removes a file, or a folder and what is in it, if the process is ended while the body works.
   package static func keeping<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
@@ -17,11 +15,18 @@ package enum UnfinishedFiles {
   }
 
   /// The same for what is there longer than a body works: until it is removed or forgotten.
-  package static func add(_ path: String) { _ = paths.withLock { $0.insert(path) } }
+  package static func add(_ path: String) { paths.add(path) }
+
+  /// The same for a folder that is made here. None is made once the process is being ended.
+  ///
+  /// Throws `stopped` then.
+  package static func addFolder(_ path: String, in fileSystem: any FileSystem) throws {
+    try paths.addFolder(path) { try fileSystem.makeDirectory(path) }
+  }
 
   /// Somebody else has removed it, or it is finished.
   package static func forget(_ path: String) {
-    _ = paths.withLock { $0.remove(path) }
+    paths.forget(path)
     TemporaryFolders.release(path)
   }
 
@@ -29,7 +34,7 @@ package enum UnfinishedFiles {
   package static func withFolder<Result>(
     _ purpose: String, in fileSystem: any FileSystem, _ body: (String) throws -> Result
   ) throws -> Result {
-    let folder = try makeFolder(purpose, in: fileSystem)
+    let folder = try TemporaryFolders.make(purpose, in: fileSystem)
     defer {
       remove(folder, fileSystem)
       forget(folder)
@@ -37,22 +42,11 @@ package enum UnfinishedFiles {
     return try body(folder)
   }
 
-  /// Makes a folder for temporary files, which is there until it is removed and forgotten. If the process is killed, the
-  /// next one that makes such a folder removes it.
-  ///
-  /// Throws `stopped` if the process is being ended.
-  package static func makeFolder(_ purpose: String, in fileSystem: any FileSystem) throws -> String {
-    let folder = try TemporaryFolders.make(purpose, in: fileSystem)
-    guard isProcessEnding else { return folder }
-    remove(folder, fileSystem)
-    throw BatchError(.stopped, "the process is being ended", effect: .nothingWritten)
-  }
-
   /// Whether the process is being ended, as ``endProcess()`` said.
-  package static var isProcessEnding: Bool { isEnding.load(ordering: .sequentiallyConsistent) }
+  package static var isProcessEnding: Bool { paths.isEnding }
 
   /// The process is being ended: nobody makes a temporary folder from then on.
-  package static func endProcess() { isEnding.store(true, ordering: .sequentiallyConsistent) }
+  package static func endProcess() { paths.end() }
 
   /// A path in the temporary directory that nobody has.
   package static func temporaryPath(_ purpose: String) -> String {
@@ -61,7 +55,7 @@ package enum UnfinishedFiles {
 
   /// Removes everything that is unfinished.
   package static func removeAll() {
-    for path in paths.withLock({ $0 }) {
+    for path in paths.all {
       removeInUse(path)
       forget(path)
     }

@@ -49,7 +49,7 @@ public final class SettledStore: Sendable {
     let snapshot = try DatabaseSnapshot(path: path, fileSystem: fileSystem, locking: .exclusive)
     defer { snapshot.close() }
     guard snapshot.logFrames > 0 else { return nil }
-    let folder = try UnfinishedFiles.makeFolder("verification", in: fileSystem)
+    let folder = try TemporaryFolders.make("verification", in: fileSystem)
     do {
       let needed = UInt64(snapshot.pageCount) * UInt64(snapshot.geometry.pageSize)
       let free = try fileSystem.availableSpace(folder)

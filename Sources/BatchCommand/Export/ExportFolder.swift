@@ -10,7 +10,9 @@ struct ExportFolder {
 
   func write(_ body: (@escaping ExportParts) throws -> ExportSummary) throws -> ExportSummary {
     try refuseTaken()
-    return try UnfinishedFiles.keeping(temporary) { try write(in: temporary, body) }
+    try UnfinishedFiles.addFolder(temporary, in: fileSystem)
+    defer { UnfinishedFiles.forget(temporary) }
+    return try write(in: temporary, body)
   }
 
   private var temporary: String { path + ExportFile.suffix }
@@ -35,7 +37,6 @@ struct ExportFolder {
   private func write(
     in temporary: String, _ body: (@escaping ExportParts) throws -> ExportSummary
   ) throws -> ExportSummary {
-    try fileSystem.makeDirectory(temporary)
     let writer = ExportFolderWriter(folder: temporary, suffix: suffix, fileSystem: fileSystem)
     do {
       let summary = try body(writer.begin)

@@ -11,7 +11,7 @@ struct UnfinishedFilesTests {
   func writtenTo() throws {
     let disk = LocalFileSystem()
     for _ in 0..<20 {
-      let folder = try UnfinishedFiles.makeFolder("written", in: disk)
+      let folder = try TemporaryFolders.make("written", in: disk)
       let written = Atomic(0)
       let worker = try Worker {
         for number in 0..<10_000_000 {
@@ -33,5 +33,31 @@ struct UnfinishedFilesTests {
       left.formIntersection(try disk.list(parent))
     }
     #expect(left == [])
+  }
+
+  @Test("The end of a process waits for a folder that is being made, knows it then, and none is made after it")
+  func made() throws {
+    let paths = UnfinishedPaths()
+    let isMaking = Atomic(false)
+    let mayGoOn = Atomic(false)
+    let hasEnded = Atomic(false)
+    let maker = try Worker {
+      try paths.addFolder("made") {
+        isMaking.store(true, ordering: .releasing)
+        while !mayGoOn.load(ordering: .acquiring) { usleep(100) }
+      }
+    }
+    while !isMaking.load(ordering: .acquiring) { usleep(100) }
+    let ender = try Worker {
+      paths.end()
+      hasEnded.store(true, ordering: .releasing)
+    }
+    usleep(20_000)
+    let isEarly = hasEnded.load(ordering: .acquiring)
+    #expect(!isEarly)
+    mayGoOn.store(true, ordering: .releasing)
+    #expect(maker.join() == nil && ender.join() == nil)
+    #expect(throws: BatchError.self) { try paths.addFolder("late") { Issue.record("made after the end") } }
+    #expect(paths.all == ["made"])
   }
 }

@@ -53,7 +53,7 @@ struct Rehearsal {
 
   private func attempt(_ source: StoreReader) throws -> MigrationForecast {
     let folder: String
-    do { folder = try UnfinishedFiles.makeFolder("trial", in: LocalFileSystem()) } catch let error as StreamsError {
+    do { folder = try TemporaryFolders.make("trial", in: LocalFileSystem()) } catch let error as StreamsError {
       throw noFiles(error)
     }
     defer {

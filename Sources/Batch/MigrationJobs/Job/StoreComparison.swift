@@ -79,11 +79,12 @@ extension MigrationJob {
         .refused, "an earlier comparison left something here",
         hint: "Look at it, and remove it with `\(ShellWords.line(["rm", "-r", folder]))`", path: folder)
     }
-    return try UnfinishedFiles.keeping(folder) {
-      try fileSystem.makeDirectory(folder)
-      defer { UnfinishedFiles.remove(folder, fileSystem) }
-      return try compared(store, with: folder, model: model, request: request, monitor: monitor, progress)
+    try UnfinishedFiles.addFolder(folder, in: fileSystem)
+    defer {
+      UnfinishedFiles.remove(folder, fileSystem)
+      UnfinishedFiles.forget(folder)
     }
+    return try compared(store, with: folder, model: model, request: request, monitor: monitor, progress)
   }
 
   private func compared(

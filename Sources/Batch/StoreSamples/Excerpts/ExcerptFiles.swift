@@ -56,7 +56,10 @@ final class ExcerptFiles {
       missing += 1
       return
     }
-    if copied == 0 { for path in [working, folder] { try fileSystem.makeDirectory(path) } }
+    if copied == 0 {
+      try UnfinishedFiles.addFolder(working, in: fileSystem)
+      try fileSystem.makeDirectory(folder)
+    }
     let copy = FilePaths.join(folder, name)
     guard try fileSystem.statusOfName(copy) == nil else { return }
     try FileCopy.copy(path, to: copy, fileSystem)
