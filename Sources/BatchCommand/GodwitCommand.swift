@@ -50,7 +50,6 @@ public struct GodwitCommand: ParsableCommand {
       CommandLineWords.begin(line, isOfList: words != nil)
       var command = try repeated.parse(line, by: Self.self) { try CommandShape.root().inner($0).optionWords }
       parsed = command
-      ProgramPages.release()
       try ProcessSignals.removingUnfinished { try command.run() }
       return 0
     } catch let code as ExitCode {

@@ -5,14 +5,8 @@ import Foundation
 ///
 /// They count for the memory of a run (I7). What is needed again comes back from the page cache.
 package enum ProgramPages {
-  private static let released: Void = giveBack()
-
-  /// Gives back the pages that are code, once in a process: nothing can have changed them. Those that are only read now
-  /// may hold addresses that were filled in before.
-  package static func release() { released }
-
-  /// Gives them back every fifth of a second once planning is over, as `isPlanned` tells: each phase of a run has other code,
-  /// and the kernel brings in what lies around it. The timer is the caller's to cancel.
+  /// Gives back the pages that are code every fifth of a second once planning is over, as `isPlanned` tells: each phase of
+  /// a run has other code, and the kernel brings in what lies around it. The timer is the caller's to cancel.
   package static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     timer.schedule(deadline: .now() + pause, repeating: pause)
@@ -23,7 +17,8 @@ package enum ProgramPages {
 
   private static let pause = 0.2
 
-  /// Gives them back now.
+  /// Gives back the pages that are code: nothing can have changed them. Those that are only read now may hold addresses
+  /// that were filled in before.
   package static func giveBack() {
     guard let maps = FileManager.default.contents(atPath: "/proc/self/maps") else { return }
     for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Follows overflow chains and puts payloads together, within a bound.
 final class OverflowReader {
   private let snapshot: DatabaseSnapshot
@@ -63,11 +65,11 @@ final class PageBuffer: @unchecked Sendable {
 
   init(size: Int) {
     self.size = size
-    base = .allocate(byteCount: size, alignment: 16)
-    base.clear(size)
+    // A large buffer takes memory only where it is written: the system's pages are zero.
+    base = calloc(1, size)!
   }
 
-  deinit { base.deallocate() }
+  deinit { free(base) }
 
   var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: size) }
 }
