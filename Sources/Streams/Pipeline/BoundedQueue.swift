@@ -10,25 +10,21 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   private let capacity: Int
   private var isFinished = false
   private var failure: (any Error)?
+  /// Threads that wait for a place, and for an element.
+  private var (pushing, popping) = (0, 0)
 
   /// Makes a queue of at least one place.
   public init(capacity: Int) { self.capacity = max(1, capacity) }
-
-  private func locked<R>(_ body: () throws -> R) rethrows -> R {
-    try lock.locked {
-      defer { changed.broadcast() }
-      return try body()
-    }
-  }
 
   /// Waits for a place and appends.
   ///
   /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func push(_ element: Element) throws {
-    try locked {
-      while elements.count >= capacity, failure == nil { lock.wait(for: changed) }
+    try lock.locked {
+      while elements.count >= capacity, failure == nil { wait(\.pushing) }
       if let failure { throw failure }
       elements.append(element)
+      if popping > 0 { lock.wake(changed) }
     }
   }
 
@@ -36,19 +32,38 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   ///
   /// - Throws: ``StreamsError``: the error of ``abort(_:)``.
   public func pop() throws -> Element? {
-    try locked {
-      while elements.isEmpty, !isFinished, failure == nil { lock.wait(for: changed) }
+    try lock.locked {
+      while elements.isEmpty, !isFinished, failure == nil { wait(\.popping) }
       if let failure { throw failure }
-      return elements.isEmpty ? nil : elements.removeFirst()
+      return take()
     }
   }
 
   /// An element if one is there; never waits, never throws.
-  public func tryPop() -> Element? { locked { elements.isEmpty ? nil : elements.removeFirst() } }
+  public func tryPop() -> Element? { lock.locked { take() } }
+
+  private func take() -> Element? {
+    // Whoever pushes sleeps until half is free, and not after every element again.
+    if pushing > 0, elements.count <= capacity / 2 + 1 { lock.wake(changed) }
+    return elements.isEmpty ? nil : elements.removeFirst()
+  }
+
+  private func wait(_ waiting: ReferenceWritableKeyPath<BoundedQueue, Int>) {
+    self[keyPath: waiting] += 1
+    lock.wait(for: changed)
+    self[keyPath: waiting] -= 1
+  }
 
   /// No more elements will come.
-  public func finish() { locked { isFinished = true } }
+  public func finish() { end { isFinished = true } }
 
   /// Ends both sides with an error; the first one counts.
-  public func abort(_ error: any Error) { locked { if failure == nil { failure = error } } }
+  public func abort(_ error: any Error) { end { if failure == nil { failure = error } } }
+
+  private func end(_ body: () -> Void) {
+    lock.locked {
+      body()
+      lock.wake(changed)
+    }
+  }
 }

@@ -75,7 +75,7 @@ final class CrewBoard: @unchecked Sendable {
   private(set) var failure: (any Error)?
 
   /// Wakes those who wait for work or for its end; the board is locked.
-  func wake() { if waiting > 0 { changed.broadcast() } }
+  func wake() { if waiting > 0 { lock.wake(changed) } }
 
   /// Waits until something was done or came; the board is locked.
   private func wait() {

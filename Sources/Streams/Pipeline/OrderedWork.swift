@@ -64,7 +64,7 @@ public final class OrderedWork<Element: Sendable>: @unchecked Sendable {
   private func end() {
     lock.locked {
       isEnding = true
-      changed.broadcast()
+      lock.wake(changed)
     }
   }
 
@@ -82,7 +82,7 @@ public final class OrderedWork<Element: Sendable>: @unchecked Sendable {
         if let first = places.first, first.state == .done {
           try lock.unlocked { try take(first.element) }
           places.removeFirst()
-          changed.broadcast()
+          lock.wake(changed)
         } else if places.isEmpty, isOver {
           if let failure { throw failure }
           return
@@ -107,7 +107,7 @@ public final class OrderedWork<Element: Sendable>: @unchecked Sendable {
     } else {
       return false
     }
-    changed.broadcast()
+    lock.wake(changed)
     return true
   }
 

@@ -4,6 +4,8 @@ import Glibc
 final class ThreadLock: @unchecked Sendable {
   // Sendable: the mutex does not change place, and is made for several threads.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  /// Who is to be woken when the lock is free.
+  private var woken: ThreadCondition?
 
   init() { pthread_mutex_init(mutex, nil) }
 
@@ -14,19 +16,36 @@ final class ThreadLock: @unchecked Sendable {
 
   func locked<R>(_ body: () throws -> R) rethrows -> R {
     pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    defer { unlock() }
     return try body()
   }
 
   /// Calls `body` without the lock, which the caller holds and has again on return.
   func unlocked<R>(_ body: () throws -> R) rethrows -> R {
-    pthread_mutex_unlock(mutex)
+    unlock()
     defer { pthread_mutex_lock(mutex) }
     return try body()
   }
 
   /// Waits for a sign, which may come without a cause; the caller holds the lock.
-  func wait(for condition: ThreadCondition) { pthread_cond_wait(condition.pointer, mutex) }
+  func wait(for condition: ThreadCondition) {
+    woken?.broadcast()
+    woken = nil
+    pthread_cond_wait(condition.pointer, mutex)
+  }
+
+  /// Wakes all who wait, once the lock that the caller holds is free: they would only wait for that.
+  func wake(_ condition: ThreadCondition) {
+    if let woken, woken !== condition { woken.broadcast() }
+    woken = condition
+  }
+
+  private func unlock() {
+    let woken = woken
+    self.woken = nil
+    pthread_mutex_unlock(mutex)
+    woken?.broadcast()
+  }
 }
 
 /// What threads wait for.
@@ -44,6 +63,6 @@ final class ThreadCondition: @unchecked Sendable {
   /// Wakes one of those who wait.
   func signal() { pthread_cond_signal(pointer) }
 
-  /// Wakes all who wait.
-  func broadcast() { pthread_cond_broadcast(pointer) }
+  /// Wakes all who wait, at once.
+  fileprivate func broadcast() { pthread_cond_broadcast(pointer) }
 }
