@@ -185,10 +185,9 @@ public final class ExternalSorter: SortMember {
     let fanIn = memory.fanIn(largest)
     try memory.makeRoom(min(runs.count, fanIn) * largest)
     while runs.count > fanIn {
-      let writer = KeyRunWriter(file.begin())
-      let merged = KeyRuns(file, Array(runs[0..<fanIn]))
-      try merged.merge { try writer.append($0) }
-      runs.removeFirst(fanIn)
+      let (writer, merged) = (KeyRunWriter(file.begin()), SortMemory.merged(of: runs.count, fanIn: fanIn))
+      try KeyRuns(file, Array(runs[merged])).merge { try writer.append($0) }
+      runs.removeSubrange(merged)
       runs.append(try writer.finish())
     }
     try KeyRuns(file, runs).merge(body)

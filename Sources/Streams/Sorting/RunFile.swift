@@ -1,8 +1,9 @@
 /// The scratch file of one sorter: sorted runs of blocks.
 ///
 /// Its name is removed as soon as it is open, so that nothing is left of it however the process ends, and it is never
-/// synced; but a sorter that a checkpoint continues keeps the name. A block: its length, four bytes in the machine's order, then the bytes. They are not compressed: sorters
-/// write what an entry shares with the one before it shortly, and more takes longer than it saves.
+/// synced; but a sorter that a checkpoint continues keeps the name. A block: its length, four bytes in the machine's
+/// order, then the bytes. They are not compressed: sorters write what an entry shares with the one before it shortly, and
+/// more takes longer than it saves.
 final class RunFile {
   /// Where a run lies, and the bytes of its largest block.
   struct Run {
@@ -12,7 +13,7 @@ final class RunFile {
   }
 
   /// Usual bytes of a block.
-  static let blockBytes = 1 << 14
+  static let blockBytes = 1 << 13
   static let headLength = 4
 
   private let file: any File
@@ -76,7 +77,7 @@ final class RunOutput {
     let needed = RunFile.headLength + block.count
     if filled + needed > output?.count ?? 0 {
       try flush()
-      output = .allocate(byteCount: max(4 * RunFile.blockBytes, needed), alignment: 8)
+      output = .allocate(byteCount: max(8 * RunFile.blockBytes, needed), alignment: 8)
     }
     guard let base = output?.baseAddress, let from = block.baseAddress else { return }
     base.storeBytes(of: UInt32(block.count), toByteOffset: filled, as: UInt32.self)

@@ -63,13 +63,17 @@ public final class SortMemory {
   /// `precedes` says of two of them. Then a run may be behind the one before, and needs no merging.
   func parts(of count: Int, runs: Int, precedes: (Int, Int) -> Bool) -> [Range<Int>] {
     let parts = max(1, min(Self.mostParts, crew?.threads ?? 1, count / Self.leastOfPart))
-    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) / 2 else {
+    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) * 3 / 4 else {
       return [0..<count]
     }
     let places = (0..<Self.samples).map { (count - 1) * $0 / (Self.samples - 1) }
     if zip(places, places.dropFirst()).allSatisfy(precedes) { return [0..<count] }
     return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
   }
+
+  /// The first ones of so many runs that are merged into one, so that the rest can soon be merged at once: no more than
+  /// it takes, as each entry of theirs is written once more.
+  static func merged(of runs: Int, fanIn: Int) -> Range<Int> { 0..<min(fanIn, runs - fanIn + 1) }
 
   /// Runs that are merged at once, each with a block of so many bytes.
   func fanIn(_ block: Int) -> Int { max(2, byteCount / 2 / (block + 1 << 10)) }

@@ -124,9 +124,10 @@ final class WordSorter: SortMember {
     let fanIn = memory.fanIn(RunFile.blockBytes)
     try memory.makeRoom(min(runs.count, fanIn) * RunFile.blockBytes)
     while runs.count > fanIn, !runsAscend {
+      let merged = SortMemory.merged(of: runs.count, fanIn: fanIn)
       let writer = WordRunWriter(file.begin(), width: width)
-      try WordRuns(file, Array(runs[0..<fanIn]), width: width).merge { try writer.append($0) }
-      runs.removeFirst(fanIn)
+      try WordRuns(file, Array(runs[merged]), width: width).merge { try writer.append($0) }
+      runs.removeSubrange(merged)
       runs.append(try writer.finish())
     }
     let merged = WordRuns(file, runs, width: width)

@@ -41,9 +41,24 @@ import Testing
     #expect(isParted(memory, count))
     #expect(!isParted(memory, 1 << 13 - 1))
     #expect(!isParted(memory, count, ascends: true))
-    let most = memory.fanIn(RunFile.blockBytes) / 2
+    let most = memory.fanIn(RunFile.blockBytes) * 3 / 4
     #expect(isParted(memory, count, runs: most - 1) && !isParted(memory, count, runs: most))
     #expect(!isParted(self.memory(crew, bytes: 2 << 20), count) && !isParted(self.memory(nil), count))
+  }
+
+  @Test("Where more runs are than can be merged at once, no more are merged before than it takes", arguments: 2...9)
+  func merged(fanIn: Int) {
+    for count in fanIn + 1...100 {
+      var (rest, merged) = (count, 0)
+      while rest > fanIn {
+        let some = SortMemory.merged(of: rest, fanIn: fanIn)
+        #expect(some.lowerBound == 0 && 2...fanIn ~= some.count)
+        merged += some.count
+        rest -= some.count - 1
+      }
+      // Each merge takes away all of its runs but one.
+      #expect(rest == fanIn && merged <= count - fanIn + (count - fanIn + fanIn - 2) / (fanIn - 1))
+    }
   }
 
   @Test("Keys come in order from parts of runs, none lost", arguments: 0...4, [0, 1, 20])
