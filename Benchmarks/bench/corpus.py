@@ -1,4 +1,5 @@
 """The models of real applications against SQL that writes the same rows: every bundle below a folder that is not part of this repository."""
+import filecmp
 import json
 import math
 import os
@@ -13,6 +14,10 @@ TRIED = 6
 
 # What SQLite's file format alone forces on anybody: the rows and indexes of the result, and their proof.
 BARE = "C, no checks"
+# The same with what a migration with a bound of memory cannot leave out: it reads the source's rows, and sorts within that bound.
+BOUNDED = "C, no checks, bounded"
+# What godwit sorts in where it has 64 MiB for all.
+SORTING = (64 - 32) * (1 << 20) // 3
 # Its limit is for so many cores, all of them always busy: it runs on one.
 CORES = 2
 # What a run takes whatever it migrates: the same path with next to no objects.
@@ -47,10 +52,7 @@ def race(bench, rows):
     means = {key: _mean([line[key]["median"] for line in races]) for key in ("ratio", "copy")}
     fixed = {"seconds": _mean([line["entries"][FEW]["wall"]["median"] for line in races]), "mean": _mean([_beyond(line) for line in races])}
     workers = _mean([ratio(line["entries"][ALONE], line["entries"]["godwit"])["median"] for line in races])
-    found = [line for line in races if "floor" in line]
-    floors = [line["floor"] for line in found]
-    bound = {"bare": {"cpu": sum(line["entries"][BARE]["cpu"] for line in found), "bundles": len(found), "mean": _mean(floors),
-                      "least": min(floors)}} if found else {}
+    bound = {**_bound(races, "bare", BARE, "floor"), **_bound(races, "bounded", BOUNDED, "bounded")}
     return {"title": f"{len(races)} bundles of applications, from the oldest version that has an inferred path to the newest", "rows": rows,
             "bytes": sum(line["bytes"] for line in races), "rounds": bench.rounds, "equal": [], "entries": {}, "races": races,
             "mean": means["ratio"], "copy": means["copy"], "fixed": fixed, "workers": workers, **bound}
@@ -60,6 +62,14 @@ def _beyond(line):
     """How many times as long as SQL takes what objects cost, beyond a run with few of them."""
     own, few, sql = (line["entries"][who]["wall"]["median"] for who in ("godwit", FEW, "SQL"))
     return sql / max(0.001, own - few)
+
+
+def _bound(races, name, who, key):
+    """What the program takes for all bundles that it knows, and how many times as long SQL takes, or nothing."""
+    found = [line for line in races if key in line]
+    ratios = [line[key] for line in found]
+    return {name: {"cpu": sum(line["entries"][who]["cpu"] for line in found), "bundles": len(found), "mean": _mean(ratios),
+                   "least": min(ratios)}} if found else {}
 
 
 def _mean(values):
@@ -117,36 +127,53 @@ def _contest(bench, path, commands, between, count, sources, bare):
     application = os.path.relpath(path, folder(bench.root)).split(os.sep)[0]
     name = f"{application}, {os.path.basename(path).removesuffix('.xcdatamodeld')}"
     sql = ["sqlite3", bench.output, f".read {script}"]
-    contestants = {**commands, ALONE: [*commands["godwit"], "--workers", "1"], "SQL": sql, COPY: bench.copy(result), **limit(bench, bare, result)}
+    contestants = {**commands, ALONE: [*commands["godwit"], "--workers", "1"], "SQL": sql, COPY: bench.copy(result),
+                   **limit(bench, bare, result, sources[0])}
     samples = contest(f"{name} {' to '.join(between)}", contestants, bench.output, bench.rounds)
     entries = {who: summary(of) for who, of in samples.items()}
     line = {"name": name, "from": between[0], "to": between[1], "versions": count, "indexes": indexes, "bytes": os.path.getsize(result),
             "entries": entries, "ratio": ratio(entries["SQL"], entries["godwit"]), "copy": ratio(entries["SQL"], entries[COPY])}
     if BARE in entries:
         line["floor"] = entries["SQL"]["wall"]["median"] / (entries[BARE]["cpu"] / CORES)
+    if BOUNDED in entries:
+        line["bounded"] = entries["SQL"]["wall"]["median"] / (entries[FEW]["wall"]["median"] + entries[BOUNDED]["cpu"] / CORES)
     for used in (*sources, result, script):
         remove(used)
     return line
 
 
-def limit(bench, bare, result):
-    """The program's command, or nothing where it refuses the store. Its output is read here by SQLite: a limit must be of a sound store."""
-    command = [bare, "--proof", result, bench.output]
+def limit(bench, bare, result, source):
+    """The program's commands, without those with which it refuses the store. Both must write the same bytes."""
+    commands = {BARE: [bare, "--proof", result, bench.output],
+                BOUNDED: [bare, "--source", source, "--memory", str(SORTING), "--proof", result, bench.output]}
+    kept, found = os.path.join(bench.folder, "bare.sqlite"), {}
+    for who, command in commands.items():
+        if not _writes(bench, who, command):
+            break
+        if found and not filecmp.cmp(kept, bench.output, shallow=False):
+            raise Failed(f"{who}: the store is another one than that of {BARE}")
+        found[who] = command
+        os.replace(bench.output, kept)
+    remove(kept)
+    return found
+
+
+def _writes(bench, who, command):
+    """Whether the program does not refuse the store. Its output is read here by SQLite: a limit must be of a sound store."""
     remove(bench.output)
     ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode == REFUSED:
-        print(f"{BARE}: {ended.stderr.strip()}", file=sys.stderr)
+        print(f"{who}: {ended.stderr.strip()}", file=sys.stderr)
         remove(bench.output)
-        return {}
+        return False
     if ended.returncode:
         raise Failed(f"{' '.join(command)} ended with {ended.returncode}: {ended.stderr.strip()}")
     store = sqlite3.connect(bench.output)
     found = store.execute("PRAGMA integrity_check").fetchone()[0]
     store.close()
-    remove(bench.output)
     if found != "ok":
-        raise Failed(f"{BARE}: the store is not sound: {found}")
-    return {BARE: command}
+        raise Failed(f"{who}: the store is not sound: {found}")
+    return True
 
 
 def _has_objects(path):

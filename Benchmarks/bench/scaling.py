@@ -22,7 +22,7 @@ def texts(bench):
     os.rename(bench.output, result)
     corpus.write_script(script, result)
     contestants = {COPY: bench.copy(result), SQL: ["sqlite3", bench.output, f".read {script}"], SMALL: bench.godwit(source, "Texts"),
-                   LARGE: bench.godwit(source, "Texts", "--memory", "512M"), **corpus.limit(bench, corpus.build(bench), result)}
+                   LARGE: bench.godwit(source, "Texts", "--memory", "512M"), **corpus.limit(bench, corpus.build(bench), result, source)}
     samples = contest("texts", contestants, bench.output, bench.rounds)
     found = {"title": "five indexes, of a UUID, a URL, two strings and a date; an attribute is added", "bytes": data.size(source),
              "rows": bench.rows * 3 // 10, "rounds": bench.rounds, "equal": [], "entries": {who: summary(s) for who, s in samples.items()}}

@@ -12,6 +12,7 @@
 
 enum { PIECE = 1 << 20, READ = 1 << 18, MOST_KEYS = 16, MOST_COLUMNS = 256, DEPTH = 20, FEW = 12, DIGIT = 11, SLACK = 64, BLOCK = 4096 };
 enum { BEFORE = 8 };  // Room before the first entry: integers are read with what is before them.
+enum { MOST_RUNS = 1 << 10, PUT = 1 << 16, GOT = 1 << 14 };  // Runs of an index; bytes that are written to them, or read, at once.
 enum { CLASS = 0, REST = -1 };  // Parts of a value by which entries are sorted; the others are words of eight bytes, from 1 on.
 static const int64_t NONE = INT64_MIN + 0x1E35A7BD;  // NULL among integers; a row that has this very number is refused.
 
@@ -19,11 +20,14 @@ typedef struct { uint8_t *data; size_t used, room; } Buffer;
 typedef struct { uint8_t *bytes; size_t cells, start, last; uint32_t right; } Page;
 typedef struct { Page level[DEPTH]; int height, isTable; } Tree;
 typedef struct { char *text[4]; uint32_t root; } Object;  // Type, name, table and SQL.
+typedef struct { int file, count; off_t stop[MOST_RUNS]; uint8_t *last; } Runs;  // Where each ends in the file; the last entry of all.
 typedef struct { int column, isInteger; Buffer words; uint64_t type, size; const uint8_t *body; } Column;
 typedef struct {
   Object *object;
   int keys, isPacked, column[MOST_KEYS], isDescending[MOST_KEYS], classes[MOST_KEYS];
   Buffer cells;
+  size_t entries;  // In memory.
+  Runs *runs;
   uint64_t sum;
 } Index;
 typedef struct {
@@ -36,8 +40,9 @@ typedef struct {
 typedef struct { int type; size_t size; uint8_t body[8]; } Integer;
 
 static const uint8_t *source;
-static size_t pageSize, filled;
+static size_t pageSize, filled, memory = SIZE_MAX, share;  // For sorting; for each index of a table.
 static int output, isProved;
+static const char *outputName;
 static uint8_t *piece;
 static uint32_t next = 2, lockPage;
 static Buffer items, spare, whole;

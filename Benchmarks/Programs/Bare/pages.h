@@ -21,6 +21,12 @@ static uint32_t upcoming(void) {
   return next;
 }
 
+/// Pages mostly follow one another: with each row of a page a part of the next one is fetched. A call that only fetches would be left out.
+__attribute__((always_inline)) static inline void fetchNext(const uint8_t *page, size_t row, size_t rows) {
+  const size_t part = pageSize / rows + 64;
+  for (size_t at = row * part; at < (row + 1) * part; at += 64) __builtin_prefetch(page + pageSize + at);
+}
+
 static uint32_t chain(const uint8_t *rest, size_t size) {
   const uint32_t first = upcoming();
   while (size) {

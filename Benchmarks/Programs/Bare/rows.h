@@ -66,13 +66,26 @@ static inline uint64_t sumOfWords(const Table *table, const Index *index, int64_
   return mixed;
 }
 
+static void addRun(Index *index);  // In runs.h.
+
+/// An entry is after the others: where all have no room, the others become a run. To sort an entry takes two words.
+static inline void keepCell(Index *index, size_t size) {
+  if (index->entries && index->cells.used + size + 16 * (index->entries + 1) > share) {
+    const uint8_t *cell = index->cells.data + index->cells.used;
+    addRun(index);
+    memmove(index->cells.data + BEFORE, cell, size);
+  }
+  index->cells.used += size;
+  index->entries++;
+}
+
 static inline void collectCell(const Table *table, Index *index, const Integer *own) {
   uint8_t *cell = index->cells.data + index->cells.used, *stop = putEntry(cell, index, table->column, own);
   uint64_t size;
   const uint8_t *record = getVarint(cell, &size);
   for (int key = 0; key < index->keys; key++) index->classes[key] |= 1 << classOf(table->column[index->column[key]].type);
-  index->cells.used += (size_t)(stop - cell);
   if (isProved) index->sum += hash(record, size, 0);
+  keepCell(index, (size_t)(stop - cell));
 }
 
 static inline void collect(Table *table, const uint8_t *record, int64_t rowid) {
@@ -128,6 +141,7 @@ static void addRows(Table *table, Tree *tree, const uint8_t *page) {
   for (size_t row = 0; row < rows; row++) {
     const uint8_t *cell = page + get16(page + 8 + 2 * row);
     uint64_t payload, rowid;
+    fetchNext(page, row, rows);
     const uint8_t *record = getVarint(getVarint(cell, &payload), &rowid);
     const size_t head = (size_t)(record - cell);
     if (payload <= most(1)) {
@@ -143,10 +157,13 @@ static void addRows(Table *table, Tree *tree, const uint8_t *page) {
   }
 }
 
+static void readRows(const uint8_t *page);  // In reading.h.
+
+/// Without a tree to add them to, rows are only read.
 static void addTree(Table *table, Tree *tree, uint32_t number) {
   const uint8_t *page = sourcePage(number);
-  if (*page == 13) { addRows(table, tree, page); return; }
-  if (*page != 5) end(1, "no page of a table in ", table->object->text[1]);
+  if (*page == 13) { tree ? addRows(table, tree, page) : readRows(page); return; }
+  if (*page != 5) end(2, "no page of a table in ", table->object->text[1]);
   for (size_t cell = 0; cell < get16(page + 3); cell++) addTree(table, tree, get32(page + get16(page + 12 + 2 * cell)));
   addTree(table, tree, get32(page + 8));
 }

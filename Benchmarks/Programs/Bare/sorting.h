@@ -76,11 +76,10 @@ static uint64_t partOfNumber(uint64_t type, const uint8_t *body, int part) {
 
 static uint64_t partOfText(const uint8_t *body, size_t size, int part) {
   const size_t at = 8 * (size_t)(part - 1);
-  uint64_t word = 0;
   if (part == REST) return size;
-  if (at + 8 <= size) return __builtin_bswap64(load(body + at));
-  for (size_t i = 0; i < 8; i++) word = word << 8 | (at + i < size ? body[at + i] : 0);
-  return word;
+  if (at >= size) return 0;
+  const size_t beyond = at + 8 <= size ? 0 : 8 * (at + 8 - size);  // Bits of what is after the text.
+  return __builtin_bswap64(load(body + at)) >> beyond << beyond;
 }
 
 /// A part of a value of an entry, as a word that compares as SQLite compares values; how long texts are.
