@@ -27,7 +27,11 @@ package final class RecoveredCopy: Sendable {
       return nil
     }
     self.fileSystem = fileSystem
-    do { self.folder = try folder ?? TemporaryFolders.make("recovery", in: fileSystem) } catch {
+    do {
+      self.folder = try folder ?? TemporaryFolders.make("recovery", in: fileSystem)
+      // A temporary one may be gone again, as the process is being ended.
+      if let folder { try fileSystem.makeDirectory(folder) }
+    } catch {
       source.close()
       throw error
     }
@@ -53,7 +57,6 @@ package final class RecoveredCopy: Sendable {
   }
 
   private func copy(_ original: String) throws {
-    try fileSystem.makeDirectory(folder)
     let sizes = try Self.suffixes.map { try fileSystem.status(original + $0)?.size }
     let (free, needed) = (try fileSystem.availableSpace(folder), sizes.reduce(0) { $0 + ($1 ?? 0) })
     guard free >= needed else {

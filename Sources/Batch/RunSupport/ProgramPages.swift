@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The pages of the program and its libraries that are in memory: code and tables that loading them read once.
+/// The pages of the program and its libraries that are in memory: code that was read from their files.
 ///
 /// They count for the memory of a run (I7). What is needed again comes back from the page cache.
 package enum ProgramPages {

@@ -16,9 +16,8 @@ package enum TemporaryFolders {
   /// Seconds in which whoever makes a folder has locked it.
   private static let leastAge: Int64 = 60
 
-  /// Makes a folder, which is there until it is removed and forgotten, after those are removed that nobody needs any more.
-  /// It is locked: if the process is killed, the next one that makes such a folder removes it. `purpose` is a part of its
-  /// name.
+  /// Makes a folder, which is there until it is removed and forgotten. It is locked: if the process is killed, the next one
+  /// that makes such a folder removes it, as this one removes those of others first. `purpose` is a part of its name.
   ///
   /// Throws `stopped` if the process is being ended.
   package static func make(_ purpose: String, in fileSystem: any FileSystem) throws -> String {

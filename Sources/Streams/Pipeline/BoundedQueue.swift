@@ -1,6 +1,6 @@
-/// A queue between two threads that holds a few elements at most: the faster side waits (back-pressure).
+/// A queue between threads that holds a few elements at most: the faster side waits (back-pressure).
 ///
-/// One thread pushes, one pops. It ends in one of two ways: ``finish()`` lets the other side take what is left,
+/// It ends in one of two ways: ``finish()`` lets the other side take what is left,
 /// ``abort(_:)`` makes every waiting and later call throw, on both sides; so no side ever waits for one that is gone.
 public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   // Sendable: all state is guarded by the lock.
@@ -43,8 +43,7 @@ public final class BoundedQueue<Element: Sendable>: @unchecked Sendable {
   public func tryPop() -> Element? { lock.locked { take() } }
 
   private func take() -> Element? {
-    // Whoever pushes sleeps until half is free, and not after every element again.
-    if pushing > 0, elements.count <= capacity / 2 + 1 { lock.wake(changed) }
+    if pushing > 0 { lock.wake(changed) }
     return elements.isEmpty ? nil : elements.removeFirst()
   }
 

@@ -130,7 +130,14 @@ public final class ExternalSorter: SortMember {
   private var isShared: Bool { !isOrdered && !keepsFile && longest <= Self.longestShared }
 
   private func parts() -> [Range<Int>] {
-    memory.parts(of: count, runs: runs.count) { compareKeys(key(entries[$0]), key(entries[$1])) <= 0 }
+    memory.parts(of: count, runs: runs.count, block: largestBlock(with: longest)) {
+      compareKeys(key(entries[$0]), key(entries[$1])) <= 0
+    }
+  }
+
+  /// What merging holds of a run, at most: a block, and the key before it. There may be a run with keys of that length.
+  private func largestBlock(with longest: Int = 0) -> Int {
+    runs.reduce(max(RunFile.blockBytes, longest) + longest) { max($0, $1.run.largestBlock + $1.largestKey) }
   }
 
   /// Bytes of a part in the file, at most.
@@ -181,9 +188,8 @@ public final class ExternalSorter: SortMember {
     }
     try spill()
     guard let file else { return }
-    let largest = max(RunFile.blockBytes, runs.map { $0.run.largestBlock + $0.largestKey }.max() ?? 0)
-    let fanIn = memory.fanIn(largest)
-    try memory.makeRoom(min(runs.count, fanIn) * largest)
+    let fanIn = memory.fanIn(largestBlock())
+    try memory.makeRoom(min(runs.count, fanIn) * largestBlock())
     while runs.count > fanIn {
       let (writer, merged) = (KeyRunWriter(file.begin()), SortMemory.merged(of: runs.count, fanIn: fanIn))
       try KeyRuns(file, Array(runs[merged])).merge { try writer.append($0) }
@@ -204,7 +210,6 @@ public final class ExternalSorter: SortMember {
   }
 }
 
-// A sorter that a checkpoint continues.
 extension ExternalSorter {
   /// Whether nothing is on the disk.
   public var isInMemory: Bool { runs.isEmpty }

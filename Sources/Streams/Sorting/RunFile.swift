@@ -124,13 +124,23 @@ final class RunBlocks {
   /// The bytes of the next block, valid until the next call; nil at the end of the run.
   func next() throws -> UnsafeRawBufferPointer? {
     guard position < end else { return nil }
-    let want = min(block.count, Int(clamping: end - position))
-    let found = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: block[0..<want]), at: position)
+    // Few blocks are larger than is usual.
+    var found = try read(0..<RunFile.headLength + RunFile.blockBytes)
     guard found >= RunFile.headLength else { throw damaged() }
     let length = Int(block.loadUnaligned(as: UInt32.self))
-    guard length > 0, length <= found - RunFile.headLength else { throw damaged() }
-    position += UInt64(RunFile.headLength + length)
-    return UnsafeRawBufferPointer(rebasing: block[RunFile.headLength..<(RunFile.headLength + length)])
+    let needed = RunFile.headLength + length
+    guard length > 0, needed <= block.count else { throw damaged() }
+    if needed > found { found += try read(found..<needed) }
+    guard needed <= found else { throw damaged() }
+    position += UInt64(needed)
+    return UnsafeRawBufferPointer(rebasing: block[RunFile.headLength..<needed])
+  }
+
+  /// Reads some bytes of the next block, as far as there are so many; returns how many were read.
+  private func read(_ bytes: Range<Int>) throws -> Int {
+    let bytes = bytes.clamped(to: 0..<min(block.count, Int(clamping: end - position)))
+    return try file.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: block[bytes]), at: position + UInt64(bytes.lowerBound))
   }
 
   func damaged() -> StreamsError { .damagedScratch(file.path) }

@@ -58,12 +58,15 @@ public final class SortMemory {
     Self.spare.withLock { if $0.count < most { $0.append(range) } }
   }
 
-  /// Parts of so many entries that are sorted by a thread each, and are runs of their own: one where there are many
-  /// runs, all of which could not be merged at once any longer, and where the entries seem to be nearly in order, as
-  /// `precedes` says of two of them. Then a run may be behind the one before, and needs no merging.
-  func parts(of count: Int, runs: Int, precedes: (Int, Int) -> Bool) -> [Range<Int>] {
+  /// Parts of so many entries that are sorted by a thread each, and are runs of their own. There is one part where the
+  /// entries seem to be nearly in order, as `precedes` says of two of them: then the run may be behind the one before,
+  /// and needs no merging. There is one, too, behind three quarters of the runs that can be merged at once, with blocks
+  /// of so many bytes.
+  func parts(
+    of count: Int, runs: Int, block: Int = RunFile.blockBytes, precedes: (Int, Int) -> Bool
+  ) -> [Range<Int>] {
     let parts = max(1, min(Self.mostParts, crew?.threads ?? 1, count / Self.leastOfPart))
-    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(RunFile.blockBytes) * 3 / 4 else {
+    guard parts > 1, byteCount > Self.leastShared, runs < fanIn(block) * 3 / 4 else {
       return [0..<count]
     }
     let places = (0..<Self.samples).map { (count - 1) * $0 / (Self.samples - 1) }
@@ -71,8 +74,8 @@ public final class SortMemory {
     return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
   }
 
-  /// The first ones of so many runs that are merged into one, so that the rest can soon be merged at once: no more than
-  /// it takes, as each entry of theirs is written once more.
+  /// Those of too many runs that are merged into one first, until as many are left as can be merged at once. They are as
+  /// few as can be, as their entries are written once more.
   static func merged(of runs: Int, fanIn: Int) -> Range<Int> { 0..<min(fanIn, runs - fanIn + 1) }
 
   /// Runs that are merged at once, each with a block of so many bytes.

@@ -1,11 +1,12 @@
 import Foundation
 import Streams
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import RunSupport
 
-@Suite("Files that are removed when a process is ended")
+@Suite("Files that are removed when a process is ended", .endsWithin(minutes: 3))
 struct UnfinishedFilesTests {
   @Test("A temporary folder goes, and nothing is left of it, while another thread writes more and more files into it")
   func writtenTo() throws {
@@ -59,5 +60,12 @@ struct UnfinishedFilesTests {
     #expect(maker.join() == nil && ender.join() == nil)
     #expect(throws: BatchError.self) { try paths.addFolder("late") { Issue.record("made after the end") } }
     #expect(paths.all == ["made"])
+  }
+
+  @Test("A folder that could not be made is none that goes")
+  func failed() {
+    let paths = UnfinishedPaths()
+    #expect(throws: CocoaError.self) { try paths.addFolder("failed") { throw CocoaError(.fileWriteUnknown) } }
+    #expect(paths.all.isEmpty)
   }
 }

@@ -43,6 +43,7 @@ import Testing
     #expect(!isParted(memory, count, ascends: true))
     let most = memory.fanIn(RunFile.blockBytes) * 3 / 4
     #expect(isParted(memory, count, runs: most - 1) && !isParted(memory, count, runs: most))
+    #expect(memory.parts(of: count, runs: most - 1, block: 1 << 14) { _, _ in false }.count == 1)
     #expect(!isParted(self.memory(crew, bytes: 2 << 20), count) && !isParted(self.memory(nil), count))
   }
 
