@@ -121,12 +121,12 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     .systemLibrary(name: "CSQLiteGuard", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPrefetch"),
+    .systemLibrary(name: "CProcessor"),
     // SHA-256 by the processor's own instructions.
     .target(name: "CSHA256"),
     // Headers alone: libpq is loaded when a server is asked for.
     .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
-    .target(name: "Streams", dependencies: ["CLZ4", "CPrefetch"], swiftSettings: strict),
+    .target(name: "Streams", dependencies: ["CLZ4", "CProcessor"], swiftSettings: strict),
     .target(
       name: "Batch", dependencies: library, path: "Sources/Batch",
       exclude: rooms.map(\.name) + ["Batch.docc"], sources: ["Batch.swift"], swiftSettings: strict),

@@ -16,7 +16,7 @@ CHANGES = (r"FileManager\.default\.(?:create|remove|move|copy|set|replace)\w*\(|
     r"|\b(?:Glibc|Musl)\.(?:open|write|rename|unlink|mkdir)\(")
 HEADINGS = ["Question", "Decision", "Reasons", "Price", "When to decide again"]
 # Streams is about SQLite's file format and durable files alone.
-STREAMS_IMPORTS = {"Glibc", "Musl", "CLZ4", "CPrefetch", "Synchronization", "Dispatch"}
+STREAMS_IMPORTS = {"Glibc", "Musl", "CLZ4", "CProcessor", "Synchronization", "Dispatch"}
 CORE_DATA = r"\b(?:ManagedObject\w*|EntityDescription|AttributeDescription|RelationshipDescription|MappingModel|EntityMapping\w*|PropertyMapping|EntityMigrationPolicy|NS[A-Z]\w+|Z_[A-Z]+)\b"
 LABELS = "New|Changed|Fixed|Removed|Format|Security"
 

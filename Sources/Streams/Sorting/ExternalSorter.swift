@@ -1,4 +1,4 @@
-import CPrefetch
+import CProcessor
 import Glibc
 
 /// Sorts byte strings in plain order within a bound of memory: what does not fit goes to a file as sorted runs.

@@ -1,4 +1,4 @@
-import CPrefetch
+import CProcessor
 import Glibc
 
 /// A key in memory: eight of its bytes as a number, and where it is.

@@ -1,3 +1,5 @@
+import CProcessor
+
 /// Sorted runs that are merged; each is at one of its entries.
 protocol MergingRuns: AnyObject {
   /// The first eight bytes of each run's entry as a number that sorts as they do; the largest for a run that has ended.
@@ -7,10 +9,18 @@ protocol MergingRuns: AnyObject {
 }
 
 /// Finds the least entry of many runs: a tree of losers, one comparison a level for every entry.
+///
+/// Which of two comes first cannot be foreseen, so a level has no branch for it: nodes have their losers' heads, and who
+/// wins is exchanged by masks.
 final class MergeTree<Runs: MergingRuns> {
+  private struct Node {
+    var head: UInt64
+    var run: UInt64
+  }
+
   private let runs: Runs
   private let count: Int
-  private let losers: UnsafeMutablePointer<Int>
+  private let losers: UnsafeMutablePointer<Node>
   /// The run whose entry comes first.
   @exclusivity(unchecked) private(set) var winner = 0
 
@@ -18,45 +28,37 @@ final class MergeTree<Runs: MergingRuns> {
     self.runs = runs
     self.count = count
     losers = .allocate(capacity: max(1, count))
-    losers.initialize(repeating: -1, count: max(1, count))
-    for run in 0..<count { enter(run) }
+    if count > 0 { winner = fill(1) }
   }
 
   deinit { losers.deallocate() }
 
-  private func enter(_ run: Int) {
-    var (winner, node) = (run, (run + count) >> 1)
-    while node > 0 {
-      if losers[node] < 0 {
-        losers[node] = winner
-        return
-      }
-      if precedes(losers[node], winner) { swap(&losers[node], &winner) }
-      node >>= 1
-    }
-    self.winner = winner
+  /// The winner below a node; nodes from `count` on are the runs themselves.
+  private func fill(_ node: Int) -> Int {
+    guard node < count else { return node - count }
+    let (left, right) = (fill(2 * node), fill(2 * node + 1))
+    let heads = runs.heads
+    let isLeft = heads[left] == heads[right] ? runs.precedes(left, right) : heads[left] < heads[right]
+    let loser = isLeft ? right : left
+    (losers + node).initialize(to: Node(head: heads[loser], run: UInt64(loser)))
+    return isLeft ? left : right
   }
 
   /// Finds the first entry again after the winner moved to its next one.
   @inline(__always)
   func replay() {
-    var winner = winner
+    var (head, run) = (runs.heads[winner], UInt64(winner))
     var node = (winner + count) >> 1
     while node > 0 {
       let loser = losers[node]
-      if precedes(loser, winner) {
-        losers[node] = winner
-        winner = loser
-      }
+      var mask = godwit_less(loser.head, head)
+      if _slowPath(loser.head == head) { mask = runs.precedes(Int(loser.run), Int(run)) ? .max : 0 }
+      let (heads, both) = ((head ^ loser.head) & mask, (run ^ loser.run) & mask)
+      losers[node] = Node(head: loser.head ^ heads, run: loser.run ^ both)
+      head ^= heads
+      run ^= both
       node >>= 1
     }
-    self.winner = winner
-  }
-
-  @inline(__always)
-  private func precedes(_ left: Int, _ right: Int) -> Bool {
-    let heads = runs.heads
-    if heads[left] != heads[right] { return heads[left] < heads[right] }
-    return runs.precedes(left, right)
+    winner = Int(run)
   }
 }
