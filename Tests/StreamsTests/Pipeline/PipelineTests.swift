@@ -142,6 +142,22 @@ import Testing
     #expect(reader.join() as? Failure == Failure(stage: "empty"))
   }
 
+  @Test("Of several threads that push and that pop each is woken, and nothing is lost", arguments: 1...3)
+  func several(capacity: Int) throws {
+    let queue = BoundedQueue<Int>(capacity: capacity)
+    let (pushed, popped) = (Counter(), Counter())
+    let writers = try (0..<3).map { _ in
+      try Worker { for _ in 0..<2000 { try queue.push(pushed.next()) } }
+    }
+    let readers = try (0..<3).map { _ in
+      try Worker { while try queue.pop() != nil { _ = popped.next() } }
+    }
+    for writer in writers { #expect(writer.join() == nil) }
+    queue.finish()
+    for reader in readers { #expect(reader.join() == nil) }
+    #expect(popped.current == pushed.current)
+  }
+
   @Test("After finish a queue gives what is left, then nil")
   func finish() throws {
     let queue = BoundedQueue<Int>(capacity: 3)
