@@ -99,7 +99,7 @@ def _races(result):
         bare = result["bare"]
         lines += ["", f"[A C program](Programs/Bare/bare.c) that writes the same pages and proves them, with no plan, check, resume or bound of memory, takes "
                   f"{bare['cpu']:.1f} s of CPU time for {bare['bundles']} of the {len(result['races'])} bundles; on {corpus.CORES} cores, both always busy, SQL would "
-                  f"take {bare['mean']:.2f} × as long, geometric mean (least {bare['least']:.2f}). Nobody who keeps a bound of memory and a way back will be faster than that."]
+                  f"take {bare['mean']:.2f} × as long, geometric mean (least {bare['least']:.2f})."]
     if "bounded" in result:
         bounded = result["bounded"]
         lines += ["", f"The same program takes {bounded['cpu']:.1f} s of CPU time for {bounded['bundles']} of the {len(result['races'])} bundles where it also reads all rows of the "
