@@ -40,8 +40,7 @@ package enum UnpackedArchive {
       return folder
     } catch {
       if let made {
-        UnfinishedFiles.remove(made, LocalFileSystem())
-        UnfinishedFiles.forget(made)
+        UnfinishedFiles.discard(made, LocalFileSystem())
       }
       guard let error = error as? StreamsError else { throw error }
       throw BatchError(

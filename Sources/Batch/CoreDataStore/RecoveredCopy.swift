@@ -108,8 +108,7 @@ package final class RecoveredCopy: Sendable {
 
   /// Removes the copy and gives the store's locks back. What cannot be removed stays; it is nobody's.
   package func remove() {
-    UnfinishedFiles.remove(folder, fileSystem)
-    UnfinishedFiles.forget(folder)
+    UnfinishedFiles.discard(folder, fileSystem)
     source.close()
   }
 }

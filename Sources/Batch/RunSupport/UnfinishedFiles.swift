@@ -35,10 +35,7 @@ package enum UnfinishedFiles {
     _ purpose: String, in fileSystem: any FileSystem, _ body: (String) throws -> Result
   ) throws -> Result {
     let folder = try TemporaryFolders.make(purpose, in: fileSystem)
-    defer {
-      remove(folder, fileSystem)
-      forget(folder)
-    }
+    defer { discard(folder, fileSystem) }
     return try body(folder)
   }
 
@@ -63,6 +60,12 @@ package enum UnfinishedFiles {
 
   /// Removes what another thread may still write to: a temporary folder loses its name first, so that no file is added.
   static func removeInUse(_ path: String) { remove(TemporaryFolders.takeAway(path) ?? path, LocalFileSystem()) }
+
+  /// Removes what was added, and forgets it.
+  package static func discard(_ path: String, _ fileSystem: any FileSystem) {
+    remove(path, fileSystem)
+    forget(path)
+  }
 
   /// Removes a file, or a folder and what is in it. What cannot be removed stays; it is nobody's.
   package static func remove(_ path: String, _ fileSystem: any FileSystem) { remove(path, fileSystem, depth: deepest) }

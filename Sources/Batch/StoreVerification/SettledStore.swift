@@ -64,7 +64,7 @@ public final class SettledStore: Sendable {
       try snapshot.copy(to: file)
       return folder
     } catch {
-      remove(folder, fileSystem)
+      UnfinishedFiles.discard(folder, fileSystem)
       throw error
     }
   }
@@ -80,14 +80,9 @@ public final class SettledStore: Sendable {
     }
   }
 
-  private static func remove(_ folder: String, _ fileSystem: any FileSystem) {
-    UnfinishedFiles.remove(folder, fileSystem)
-    UnfinishedFiles.forget(folder)
-  }
-
   /// Removes the copy, if there is one.
   public func close() {
     recovered?.remove()
-    if let folder { Self.remove(folder, fileSystem) }
+    if let folder { UnfinishedFiles.discard(folder, fileSystem) }
   }
 }

@@ -57,8 +57,7 @@ struct Rehearsal {
       throw noFiles(error)
     }
     defer {
-      UnfinishedFiles.remove(folder, LocalFileSystem())
-      UnfinishedFiles.forget(folder)
+      UnfinishedFiles.discard(folder, LocalFileSystem())
     }
     let disk = MemoryDisk(limit: Int(sampleBytes * 8), scratch: FilePaths.join(folder, "file"))
     let place = Place(source: source, disk: disk, folder: folder)

@@ -80,10 +80,7 @@ extension MigrationJob {
         hint: "Look at it, and remove it with `\(ShellWords.line(["rm", "-r", folder]))`", path: folder)
     }
     try UnfinishedFiles.addFolder(folder, in: fileSystem)
-    defer {
-      UnfinishedFiles.remove(folder, fileSystem)
-      UnfinishedFiles.forget(folder)
-    }
+    defer { UnfinishedFiles.discard(folder, fileSystem) }
     return try compared(store, with: folder, model: model, request: request, monitor: monitor, progress)
   }
 
