@@ -17,7 +17,7 @@ public final class ExternalSorter: SortMember {
   private var runs: [KeyRun] = []
   /// The last key of the last run, if this process wrote it.
   private var last: [UInt8]?
-  private var space: (keys: LazyMemory, entries: LazyMemory)?
+  private var space: KeySpace?
   @exclusivity(unchecked) private var keys: UnsafeMutableRawPointer
   @exclusivity(unchecked) private var entries: UnsafeMutablePointer<KeyEntry>
   @exclusivity(unchecked) private var used = 0
@@ -25,6 +25,7 @@ public final class ExternalSorter: SortMember {
   @exclusivity(unchecked) private var longest = 0
   @exclusivity(unchecked) private var isOrdered = true
   var grantedBytes = 0
+  var heldBytes = 0
   /// Runs that were written.
   var runCount: Int { runs.count }
 
@@ -77,20 +78,15 @@ public final class ExternalSorter: SortMember {
       throw StreamsError.tooLarge("an index key", needed: length, allowed: memory.largestKey)
     }
     if space == nil {
-      let made = (
-        keys: try memory.range(path: path), entries: try memory.range(path: path)
-      )
-      space = made
-      keys = made.keys.base
-      entries = made.entries.base.assumingMemoryBound(to: KeyEntry.self)
+      let made = try KeySpace(memory: memory, path: path)
+      (space, keys, entries) = (made, made.keys, made.entries)
     }
     try memory.extend(self, by: needed)
     guard count > 0, let space else { return }
     // What is beyond the first piece is filled, by keys and entries as long as those before; a long key is not.
     let usual = used / count
     let more = max(0, memory.piece - needed) / (usual + 2 * Self.entryBytes)
-    space.keys.prepare(used..<used + more * usual)
-    space.entries.prepare(count * Self.entryBytes..<(count + more) * Self.entryBytes)
+    space.prepare(bytes: more * usual, behind: used, entries: more, behind: count)
   }
 
   @inline(__always)
@@ -100,20 +96,19 @@ public final class ExternalSorter: SortMember {
 
   /// Sorts what is in memory, or a part of it.
   private func sort(_ part: Range<Int>) {
-    guard !isOrdered else { return }
-    let scratch = memory.largestShare / 2 / Self.entryBytes + 2 + part.lowerBound
-    space?.entries.prepare(scratch * Self.entryBytes..<(scratch + part.count) * Self.entryBytes)
+    guard !isOrdered, let scratch = space?.scratch else { return }
     KeySort.sort(
       UnsafeMutableBufferPointer(start: entries + part.lowerBound, count: part.count), keys: keys,
-      scratch: entries + scratch)
+      scratch: scratch + part.lowerBound)
   }
 
   func spill() throws {
-    guard count > 0 else { return giveBack() }
+    guard count > 0 else { return empty() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem, keepsName: keepsFile)
     self.file = file
     let parts = isShared ? parts() : [0..<count]
     let outputs = parts.count == 1 ? [file.begin()] : parts.map { file.begin(room: room(of: $0)) }
+    if !isOrdered { try space?.prepareScratch(count) }
     let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
       sort(part)
       let writer = KeyRunWriter(output)
@@ -123,7 +118,7 @@ public final class ExternalSorter: SortMember {
     for (run, part) in zip(made, parts) {
       add(run, from: key(entries[part.lowerBound]), to: key(entries[part.upperBound - 1]))
     }
-    giveBack()
+    empty()
   }
 
   /// What is in order is one run, and so is what a checkpoint continues. Long keys take memory to be written.
@@ -148,11 +143,9 @@ public final class ExternalSorter: SortMember {
   /// Adds a run. One whose keys all come behind those of the run before continues that: what is added in order is one
   /// run, and needs no merging.
   private func add(_ run: KeyRun, from first: UnsafeRawBufferPointer, to end: UnsafeRawBufferPointer) {
-    let shared = last.flatMap { last in
-      last.withUnsafeBytes { compareKeys($0, first) <= 0 ? commonPrefix($0, first) : nil }
-    }
-    if let before = runs.last, let shared, before.run.end == run.run.start {
-      runs[runs.count - 1] = before.continued(by: run, sharing: shared)
+    let ascends = last?.withUnsafeBytes { compareKeys($0, first) <= 0 } ?? false
+    if ascends, let before = runs.last, before.run.end == run.run.start {
+      runs[runs.count - 1] = before.continued(by: run)
     } else {
       runs.append(run)
     }
@@ -169,10 +162,9 @@ public final class ExternalSorter: SortMember {
     }
   }
 
-  private func giveBack() {
-    space?.keys.giveBack()
-    space?.entries.giveBack()
-    empty()
+  func giveBack() {
+    space?.giveBack(behind: used, count)
+    heldBytes = grantedBytes
   }
 
   private func empty() { (used, longest, count, isOrdered, grantedBytes) = (0, 0, 0, true, 0) }
@@ -183,30 +175,28 @@ public final class ExternalSorter: SortMember {
   public func drain(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {
+      if !isOrdered { try space?.prepareScratch(count) }
       sort(0..<count)
       return try forEachKey(of: 0..<count, body)
     }
     try spill()
+    giveBack()
     guard let file else { return }
     let fanIn = memory.fanIn(largestBlock())
     try memory.makeRoom(min(runs.count, fanIn) * largestBlock())
     while runs.count > fanIn {
       let (writer, merged) = (KeyRunWriter(file.begin()), SortMemory.merged(of: runs.count, fanIn: fanIn))
-      try KeyRuns(file, Array(runs[merged])).merge { try writer.append($0) }
+      try KeyMerge(file, Array(runs[merged])).forEach { try writer.append($0) }
       runs.removeSubrange(merged)
       runs.append(try writer.finish())
     }
-    try KeyRuns(file, runs).merge(body)
+    try KeyMerge(file, runs).forEach(body)
   }
 
   private func forget() {
-    if let space {
-      let written = runs.isEmpty ? used + count * 2 * Self.entryBytes : .max
-      memory.takeBack(space.keys, used: written)
-      memory.takeBack(space.entries, used: written)
-    }
+    space?.leave(used: runs.isEmpty ? used + count * 2 * Self.entryBytes : .max)
     empty()
-    (space, file, runs, last) = (nil, nil, [], nil)
+    (space, file, runs, last, heldBytes) = (nil, nil, [], nil, 0)
   }
 }
 
@@ -221,7 +211,7 @@ extension ExternalSorter {
     try spill()
     state.writeArray(runs) { state, run in
       for place in [run.run.start, run.run.end] { state.writeUInt64(place) }
-      for length in [run.run.largestBlock, run.largestKey, run.common] { state.writeInt(length) }
+      for length in [run.run.largestBlock, run.largestKey, 0] { state.writeInt(length) }
     }
   }
 
@@ -242,7 +232,10 @@ extension ExternalSorter {
     runs = try state.readArray(elementSize: 40) { state in
       let run = RunFile.Run(
         start: try state.readUInt64(), end: try state.readUInt64(), largestBlock: try state.readInt())
-      return KeyRun(run: run, largestKey: try state.readInt(), common: try state.readInt())
+      let largestKey = try state.readInt()
+      // What all keys of a run have in common was once asked for.
+      _ = try state.readInt()
+      return KeyRun(run: run, largestKey: largestKey)
     }
     guard runs.allSatisfy(\.isPossible) else { throw state.damaged("a sorted run") }
     last = nil

@@ -2,9 +2,10 @@ import CProcessor
 
 /// Sorted runs that are merged; each is at one of its entries.
 protocol MergingRuns: AnyObject {
-  /// The first eight bytes of each run's entry as a number that sorts as they do; the largest for a run that has ended.
+  /// A number of each run's entry that sorts as they do; the largest for a run that has ended.
   var heads: UnsafeMutablePointer<UInt64> { get }
-  /// Whether the entry of a run comes before that of another with an equal head. A run that has ended comes last.
+  /// Whether the entry of a run comes before that of another with an equal head. A run that has ended comes last. It may
+  /// change the head of the one that comes behind.
   func precedes(_ left: Int, _ right: Int) -> Bool
 }
 
@@ -50,9 +51,12 @@ final class MergeTree<Runs: MergingRuns> {
     var (head, run) = (runs.heads[winner], UInt64(winner))
     var node = (winner + count) >> 1
     while node > 0 {
-      let loser = losers[node]
+      var loser = losers[node]
       var mask = godwit_less(loser.head, head)
-      if _slowPath(loser.head == head) { mask = runs.precedes(Int(loser.run), Int(run)) ? .max : 0 }
+      if _slowPath(loser.head == head) {
+        mask = runs.precedes(Int(loser.run), Int(run)) ? .max : 0
+        (loser.head, head) = (runs.heads[Int(loser.run)], runs.heads[Int(run)])
+      }
       let (heads, both) = ((head ^ loser.head) & mask, (run ^ loser.run) & mask)
       losers[node] = Node(head: loser.head ^ heads, run: loser.run ^ both)
       head ^= heads

@@ -2,7 +2,8 @@ import Glibc
 import Synchronization
 
 /// The memory that several sorters share. Each gets it piece by piece as it takes keys; when there is no more, the one
-/// that has most writes a run and gives its memory back. Keeps I7: all sorters together stay within the bytes.
+/// that uses most writes a run. It keeps its memory for the next one, unless others need that. Keeps I7: all sorters
+/// together stay within the bytes.
 ///
 /// Not thread-safe: all sorters of one memory are used by one thread at a time.
 public final class SortMemory {
@@ -99,28 +100,52 @@ public final class SortMemory {
   /// The pieces in which memory is given.
   var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
 
-  /// What all sorters have now.
+  /// What all sorters use now.
   var grantedBytes: Int { members.reduce(0) { $0 + $1.sorter.grantedBytes } }
+  /// What all sorters have of the system: what they use, and what they keep.
+  var heldBytes: Int { members.reduce(0) { $0 + $1.sorter.heldBytes } }
 
   func join(_ sorter: any SortMember) { members.append(Member(sorter: sorter)) }
   func leave(_ sorter: any SortMember) { members.removeAll { $0.sorter === sorter } }
 
-  /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and has none before
+  /// What sorters use together before one of them writes a run. Memory from the system costs more than longer runs save:
+  /// where so many sorters fill at the same pace, each can keep all that it ever used. Many sorters use all there is, as
+  /// their runs would be short.
+  private var usable: Int {
+    let users = members.count { $0.sorter.grantedBytes > 0 }
+    guard users > 1 else { return byteCount }
+    return min(byteCount, max(byteCount / 2 + byteCount / 2 / users, users * Self.leastPieces * piece))
+  }
+  private static let leastPieces = 4
+
+  /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and uses none before
   /// then.
   func extend(_ sorter: any SortMember, by needed: Int) throws {
     let more = max(piece, needed)
     if sorter.grantedBytes + more > largestShare { try sorter.spill() }
-    try makeRoom(more)
+    while grantedBytes + more > usable, try spillLargest() {}
+    while heldBytes + max(0, sorter.grantedBytes + more - sorter.heldBytes) > byteCount, try free() {}
     sorter.grantedBytes += more
+    sorter.heldBytes = max(sorter.heldBytes, sorter.grantedBytes)
   }
 
   /// Frees memory for other use by those who drain a sorter.
-  func makeRoom(_ bytes: Int) throws {
-    while grantedBytes + bytes > byteCount {
-      let largest = members.lazy.map(\.sorter).max { $0.grantedBytes < $1.grantedBytes }
-      guard let largest, largest.grantedBytes > 0 else { return }
-      try largest.spill()
-    }
+  func makeRoom(_ bytes: Int) throws { while heldBytes + bytes > byteCount, try free() {} }
+
+  /// Gives back what a sorter keeps without using it, if need be after it wrote a run; false if there is nothing.
+  private func free() throws -> Bool {
+    let unused = members.lazy.map(\.sorter).max { $0.heldBytes - $0.grantedBytes < $1.heldBytes - $1.grantedBytes }
+    guard let unused, unused.heldBytes > unused.grantedBytes else { return try spillLargest() }
+    unused.giveBack()
+    return true
+  }
+
+  /// The sorter that uses most writes a run; false if none uses any.
+  private func spillLargest() throws -> Bool {
+    let largest = members.lazy.map(\.sorter).max { $0.grantedBytes < $1.grantedBytes }
+    guard let largest, largest.grantedBytes > 0 else { return false }
+    try largest.spill()
+    return true
   }
 }
 
@@ -128,38 +153,11 @@ public final class SortMemory {
 protocol SortMember: AnyObject {
   /// What it may use, scratch space for sorting included.
   var grantedBytes: Int { get set }
-  /// Writes what it has as a run and gives all of its memory back. Who adds keys elsewhere while a sorter is drained
-  /// spills it first.
+  /// What it has of the system: that, and what it used before and keeps.
+  var heldBytes: Int { get set }
+  /// Writes what it has as a run, and uses no memory then. Who adds keys elsewhere while a sorter is drained spills it
+  /// first.
   func spill() throws
-}
-
-/// A range of addresses that takes memory only where it was written, and gives all of it back at once.
-final class LazyMemory: Sendable {
-  // Sendable: it is where the memory is, and no more; one owner at a time uses that.
-  nonisolated(unsafe) let base: UnsafeMutableRawPointer
-  let byteCount: Int
-
-  init(byteCount: Int, path: String) throws {
-    let found = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    guard let found, found != MAP_FAILED else { throw StreamsError.system(errno, "take memory to sort", path: path) }
-    (base, self.byteCount) = (found, byteCount)
-  }
-
-  deinit { munmap(base, byteCount) }
-
-  /// Has the system give the memory of these bytes at once, which is cheaper than page by page. Whoever asks is about to
-  /// write all of them. Systems that cannot do so give it page by page.
-  func prepare(_ bytes: Range<Int>) {
-    // Only whole pages, and no call for one of them.
-    let first = (bytes.lowerBound + Self.page - 1) / Self.page
-    let count = min(bytes.upperBound, byteCount) / Self.page - first
-    if count > 1 { madvise(base + first * Self.page, count * Self.page, Self.populateForWriting) }
-  }
-
-  private static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
-  /// MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have.
-  private static let populateForWriting: CInt = 23
-
-  /// Forgets the contents, and takes no memory any longer.
-  func giveBack() { madvise(base, byteCount, MADV_DONTNEED) }
+  /// Gives memory back that it does not use.
+  func giveBack()
 }

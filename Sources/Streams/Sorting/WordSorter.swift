@@ -14,6 +14,8 @@ final class WordSorter: SortMember {
   private var lastEntry: [UInt64] = []
   private var runsAscend = true
   private var room: LazyMemory?
+  /// As large; made when entries are out of order.
+  private var scratch: LazyMemory?
   // An address of nothing: there is no memory yet, and so no entry that is looked at.
   private static var none: UnsafeMutablePointer<UInt64> { UnsafeMutablePointer(bitPattern: 8)! }
   @exclusivity(unchecked) private var entries = WordSorter.none
@@ -23,6 +25,7 @@ final class WordSorter: SortMember {
   /// Runs that were written.
   var runCount: Int { runs.count }
   var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
+  var heldBytes = 0
 
   init(
     width: Int, rowidBits: UInt64 = .max, memory: SortMemory, path: String, fileSystem: any FileSystem
@@ -65,19 +68,27 @@ final class WordSorter: SortMember {
     count += more
   }
 
+  /// Makes room for entries to be sorted in, unless they are in order.
+  private func prepareScratch() throws {
+    guard !isOrdered else { return }
+    let scratch = try scratch ?? memory.range(path: path)
+    self.scratch = scratch
+    scratch.prepare(0..<count * width * 8)
+  }
+
   /// Sorts what is in memory, or a part of it, and returns where that lies.
   private func sorted(_ part: Range<Int>) -> UnsafeMutablePointer<UInt64> {
     let first = entries + part.lowerBound * width
-    guard !isOrdered, part.count > 1 else { return first }
-    let place = memory.largestShare / 16 / width * width + part.lowerBound * width
-    room?.prepare(place * 8..<(place + part.count * width) * 8)
+    guard !isOrdered, part.count > 1, let scratch = scratch?.base.assumingMemoryBound(to: UInt64.self) else {
+      return first
+    }
     let sort = WordSort(width: width, rowidBits: rowidBits)
     defer { sort.deallocate() }
-    return sort.sorted(first, scratch: entries + place, count: part.count)
+    return sort.sorted(first, scratch: scratch + part.lowerBound * width, count: part.count)
   }
 
   func spill() throws {
-    guard count > 0 else { return giveBack() }
+    guard count > 0 else { return empty() }
     let file = try file ?? RunFile(path: path, fileSystem: fileSystem)
     self.file = file
     let parts = isOrdered ? [0..<count] : parts()
@@ -85,6 +96,7 @@ final class WordSorter: SortMember {
       parts.count == 1
       ? [file.begin()]
       : parts.map { file.begin(room: WordRunWriter.room(entries: $0.count, width: width)) }
+    try prepareScratch()
     let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
       let (sorted, writer) = (sorted(part), WordRunWriter(output, width: width))
       for index in 0..<part.count { try writer.append(sorted + index * width) }
@@ -95,7 +107,7 @@ final class WordSorter: SortMember {
       if !lastEntry.isEmpty, WordSort.precedes(sorted, right: lastEntry, width: width) { runsAscend = false }
       lastEntry = Array(UnsafeBufferPointer(start: sorted + (part.count - 1) * width, count: width))
     }
-    giveBack()
+    empty()
   }
 
   private func parts() -> [Range<Int>] {
@@ -104,9 +116,10 @@ final class WordSorter: SortMember {
     }
   }
 
-  private func giveBack() {
-    room?.giveBack()
-    empty()
+  func giveBack() {
+    room?.giveBack(behind: count * width * 8)
+    scratch?.giveBack(behind: 0)
+    heldBytes = grantedBytes
   }
 
   private func empty() { (count, isOrdered, grantedBytes) = (0, true, 0) }
@@ -115,11 +128,13 @@ final class WordSorter: SortMember {
   func drain(_ body: (UnsafePointer<UInt64>) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {
+      try prepareScratch()
       let sorted = sorted(0..<count)
       for index in 0..<count { try body(sorted + index * width) }
       return
     }
     try spill()
+    giveBack()
     guard let file else { return }
     let fanIn = memory.fanIn(RunFile.blockBytes)
     try memory.makeRoom(min(runs.count, fanIn) * RunFile.blockBytes)
@@ -135,9 +150,11 @@ final class WordSorter: SortMember {
   }
 
   private func forget() {
-    if let room { memory.takeBack(room, used: runs.isEmpty ? count * width * 16 : .max) }
+    for range in [room, scratch].compactMap({ $0 }) {
+      memory.takeBack(range, used: runs.isEmpty ? count * width * 16 : .max)
+    }
     empty()
-    (room, file, runs) = (nil, nil, [])
+    (room, scratch, file, runs, heldBytes) = (nil, nil, nil, [], 0)
     (lastEntry, runsAscend) = ([], true)
     entries = Self.none
   }

@@ -196,15 +196,15 @@ import Testing
     let sorters = tables.map { Self.sorter($0, memory) }
     for (table, sorter) in zip(tables, sorters) {
       try table.add(to: sorter, page: 100)
-      #expect(memory.grantedBytes <= memory.byteCount, "seed \(seed)")
+      #expect(memory.heldBytes <= memory.byteCount, "seed \(seed)")
     }
     for (table, sorter) in zip(tables, sorters) {
       var most = 0
       #expect(
-        try Self.records(sorter) { _, _ in most = max(most, memory.grantedBytes) } == table.expected, "seed \(seed)")
+        try Self.records(sorter) { _, _ in most = max(most, memory.heldBytes) } == table.expected, "seed \(seed)")
       #expect(most <= memory.byteCount)
     }
-    #expect(memory.grantedBytes == 0)
+    #expect(memory.heldBytes == 0)
   }
 
   @Test("Equal entries of a unique index are told with both rowids; NULL equals nothing", arguments: [0, 3])
