@@ -20,28 +20,17 @@ final class SchemaParser {
     try queue.inDatabase { database in
       // Tables first: the file lists an index before its table when the table was rebuilt.
       let accepted = rows.filter { $0.type == "table" && create($0, in: database) }
-      let (withoutRowid, strict) = (try names("wr", in: database), try names("strict", in: database))
+      let created = rows.filter { $0.type == "index" && ($0.sql == nil || create($0, in: database)) }
+      let made = try MadeSchema(database)
       for row in accepted {
-        let name = NameOrder.folded(row.name)
         conditions += TableCondition.all(of: row.name, sql: row.sql ?? "")
-        let table = try table(
-          row, withoutRowid: withoutRowid.contains(name), isStrict: strict.contains(name), in: database)
-        if let table { tables.append(table) }
+        if let table = try table(row, made, in: database) { tables.append(table) }
       }
-      for row in rows where row.type == "index" {
-        guard row.sql == nil || create(row, in: database) else { continue }
-        if let index = try index(row, in: database) { indexes.append(index) }
-      }
+      indexes = created.compactMap { index($0, made) }
     }
     for row in rows where !["table", "index", "trigger", "view"].contains(row.type) {
       foreign.append(SchemaText(row: row, reason: "an object of an unknown type"))
     }
-  }
-
-  /// The folded names of tables with a flag.
-  private func names(_ flag: String, in database: Database) throws -> Set<String> {
-    let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND \(flag)"
-    return try Set(String.fetchAll(database, sql: sql).map(NameOrder.folded))
   }
 
   private func create(_ row: SchemaRow, in database: Database) -> Bool {
@@ -74,19 +63,16 @@ final class SchemaParser {
     return false
   }
 
-  private func table(
-    _ row: SchemaRow, withoutRowid: Bool, isStrict: Bool, in database: Database
-  ) throws -> TableSchema? {
-    let described = try Row.fetchAll(database, sql: "SELECT * FROM pragma_table_xinfo(?)", arguments: [row.name])
+  private func table(_ row: SchemaRow, _ made: MadeSchema, in database: Database) throws -> TableSchema? {
+    let described = made.columns(of: row.name)
     // A generated column takes no place in a record, or one that is computed: not read.
     guard !described.isEmpty, described.allSatisfy({ ($0["hidden"] as Int) == 0 }) else {
       foreign.append(SchemaText(row: row, reason: "a table with generated columns"))
       return nil
     }
-    let keys = described.filter { ($0["pk"] as Int) > 0 }
+    let (keys, withoutRowid) = (described.filter { ($0["pk"] as Int) > 0 }, made.isWithoutRowid(row.name))
     // INTEGER PRIMARY KEY DESC is no alias, by an old accident of SQLite's: then the key has an index of its own.
-    let clauses = try Row.fetchAll(
-      database, sql: "SELECT name, origin FROM pragma_index_list(?) WHERE origin <> 'c'", arguments: [row.name])
+    let clauses = made.indexes(of: row.name).filter { $0["origin"] != "c" }
     let keyIndex = clauses.first { $0["origin"] == "pk" }.map { $0["name"] as String }
     let canAlias = keys.count == 1 && !withoutRowid && keyIndex == nil
     // Without rowid, a record begins with the primary key's columns in its order.
@@ -95,9 +81,9 @@ final class SchemaParser {
     let columns = try stored.map { try column($0, canAlias: canAlias, in: database) }
     return TableSchema(
       name: row.name, rootPage: row.rootPage, columns: columns, isWithoutRowid: withoutRowid,
-      key: withoutRowid ? try keyIndex.map { try self.keys(of: $0, in: database).declared } ?? [] : [],
-      clauseIndexes: clauses.map { $0["name"] }.filter { !withoutRowid || $0 != keyIndex }, isStrict: isStrict,
-      sql: row.sql ?? "")
+      key: withoutRowid ? keyIndex.map { made.keys(of: $0).declared } ?? [] : [],
+      clauseIndexes: clauses.map { $0["name"] }.filter { !withoutRowid || $0 != keyIndex },
+      isStrict: made.isStrict(row.name), sql: row.sql ?? "")
   }
 
   private func column(_ row: Row, canAlias: Bool, in database: Database) throws -> ColumnSchema {
@@ -113,32 +99,17 @@ final class SchemaParser {
   }
 
   /// An index without text belongs to a clause of its table: SQLite gave ours the same name.
-  private func index(_ row: SchemaRow, in database: Database) throws -> IndexSchema? {
-    let listed = try Row.fetchOne(
-      database, sql: "SELECT \"unique\" AS u FROM pragma_index_list(?) WHERE name = ? COLLATE NOCASE",
-      arguments: [row.tableName, row.name])
-    let keys = try keys(of: row.name, in: database)
+  private func index(_ row: SchemaRow, _ made: MadeSchema) -> IndexSchema? {
+    let listed = made.indexes(of: row.tableName).first {
+      NameOrder.folded($0["name"]) == NameOrder.folded(row.name)
+    }
+    let keys = made.keys(of: row.name)
     guard let listed, keys.isPlain else {
       foreign.append(SchemaText(row: row, reason: "an index that its table does not have, or over an expression"))
       return nil
     }
     return IndexSchema(
-      name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["u"] as Int) == 1,
+      name: row.name, table: row.tableName, rootPage: row.rootPage, isUnique: (listed["unique"] as Int) == 1,
       columns: keys.declared, further: keys.further, sql: row.sql)
-  }
-
-  /// The keys of an index, and what follows them instead of a rowid; not plain with an expression among them.
-  private func keys(of index: String, in database: Database) throws -> (
-    declared: [IndexSchema.Key], further: [IndexSchema.Key], isPlain: Bool
-  ) {
-    let rows = try Row.fetchAll(database, sql: "SELECT * FROM pragma_index_xinfo(?)", arguments: [index])
-    func keys(_ rows: [Row]) -> [IndexSchema.Key] {
-      rows.map { row in
-        IndexSchema.Key(column: row["name"], isDescending: (row["desc"] as Int) == 1, collation: row["coll"])
-      }
-    }
-    let declared = rows.filter { ($0["key"] as Int) == 1 }
-    let further = rows.filter { ($0["key"] as Int) == 0 && ($0["cid"] as Int) >= 0 }
-    return (keys(declared), keys(further), declared.allSatisfy { ($0["cid"] as Int) >= -1 })
   }
 }
