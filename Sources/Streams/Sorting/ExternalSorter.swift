@@ -25,7 +25,7 @@ public final class ExternalSorter: SortMember {
   @exclusivity(unchecked) private var longest = 0
   @exclusivity(unchecked) private var isOrdered = true
   var grantedBytes = 0
-  var heldBytes = 0
+  var heldBytes: Int { max(grantedBytes, used + count * 2 * Self.entryBytes + (space?.kept(beside: used, count) ?? 0)) }
   /// Runs that were written.
   var runCount: Int { runs.count }
 
@@ -94,9 +94,12 @@ public final class ExternalSorter: SortMember {
     UnsafeRawBufferPointer(start: keys + entry.offset, count: entry.length)
   }
 
-  /// Sorts what is in memory, or a part of it.
-  private func sort(_ part: Range<Int>) {
-    guard !isOrdered, let scratch = space?.scratch else { return }
+  /// Room to sort in; nil where all is in order.
+  private func scratch() throws -> UnsafeMutablePointer<KeyEntry>? { isOrdered ? nil : try space?.scratch(count) }
+
+  /// Sorts what is in memory, or a part of it, unless it is in order.
+  private func sort(_ part: Range<Int>, in scratch: UnsafeMutablePointer<KeyEntry>?) {
+    guard let scratch else { return }
     KeySort.sort(
       UnsafeMutableBufferPointer(start: entries + part.lowerBound, count: part.count), keys: keys,
       scratch: scratch + part.lowerBound)
@@ -108,9 +111,9 @@ public final class ExternalSorter: SortMember {
     self.file = file
     let parts = isShared ? parts() : [0..<count]
     let outputs = parts.count == 1 ? [file.begin()] : parts.map { file.begin(room: room(of: $0)) }
-    if !isOrdered { try space?.prepareScratch(count) }
+    let scratch = try scratch()
     let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
-      sort(part)
+      sort(part, in: scratch)
       let writer = KeyRunWriter(output)
       try forEachKey(of: part, writer.append)
       return try writer.finish()
@@ -162,12 +165,12 @@ public final class ExternalSorter: SortMember {
     }
   }
 
-  func giveBack() {
-    space?.giveBack(behind: used, count)
-    heldBytes = grantedBytes
-  }
+  func giveBack() { space?.giveBack(behind: used, count) }
 
-  private func empty() { (used, longest, count, isOrdered, grantedBytes) = (0, 0, 0, true, 0) }
+  private func empty() {
+    space?.leave(used, count)
+    (used, longest, count, isOrdered, grantedBytes) = (0, 0, 0, true, 0)
+  }
 
   /// Calls `body` with every key in order, then forgets all keys and removes the scratch file.
   ///
@@ -175,8 +178,7 @@ public final class ExternalSorter: SortMember {
   public func drain(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {
-      if !isOrdered { try space?.prepareScratch(count) }
-      sort(0..<count)
+      sort(0..<count, in: try scratch())
       return try forEachKey(of: 0..<count, body)
     }
     try spill()
@@ -186,17 +188,17 @@ public final class ExternalSorter: SortMember {
     try memory.makeRoom(min(runs.count, fanIn) * largestBlock())
     while runs.count > fanIn {
       let (writer, merged) = (KeyRunWriter(file.begin()), SortMemory.merged(of: runs.count, fanIn: fanIn))
-      try KeyMerge(file, Array(runs[merged])).forEach { try writer.append($0) }
+      try KeyMerge(file, Array(runs[merged])).merge { try writer.append($0) }
       runs.removeSubrange(merged)
       runs.append(try writer.finish())
     }
-    try KeyMerge(file, runs).forEach(body)
+    try KeyMerge(file, runs).merge(body)
   }
 
   private func forget() {
-    space?.leave(used: runs.isEmpty ? used + count * 2 * Self.entryBytes : .max)
+    space?.end(used: runs.isEmpty ? used + count * 2 * Self.entryBytes : .max)
     empty()
-    (space, file, runs, last, heldBytes) = (nil, nil, [], nil, 0)
+    (space, file, runs, last) = (nil, nil, [], nil)
   }
 }
 
@@ -204,11 +206,12 @@ extension ExternalSorter {
   /// Whether nothing is on the disk.
   public var isInMemory: Bool { runs.isEmpty }
 
-  /// Writes what is in memory as a run, and what a checkpoint needs to continue with the runs.
+  /// Writes what is in memory as a run, and what a checkpoint needs to continue with the runs. Takes no memory then.
   ///
   /// - Throws: ``StreamsError``.
   public func encode(into state: inout ByteWriter) throws {
     try spill()
+    giveBack()
     state.writeArray(runs) { state, run in
       for place in [run.run.start, run.run.end] { state.writeUInt64(place) }
       for length in [run.run.largestBlock, run.largestKey, 0] { state.writeInt(length) }
@@ -233,7 +236,7 @@ extension ExternalSorter {
       let run = RunFile.Run(
         start: try state.readUInt64(), end: try state.readUInt64(), largestBlock: try state.readInt())
       let largestKey = try state.readInt()
-      // What all keys of a run have in common was once asked for.
+      // Older versions wrote here what all keys of a run have in common.
       _ = try state.readInt()
       return KeyRun(run: run, largestKey: largestKey)
     }

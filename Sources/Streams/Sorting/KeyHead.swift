@@ -1,6 +1,6 @@
-/// Where a key differs from one before it, and what it has there, as a number: of two keys behind the same one the key
-/// with the smaller number comes first. Then the other one differs from it where it differed from that, so its number
-/// stays. Of keys with equal numbers, what follows decides.
+/// How a key differs from an earlier one, as a number (offset-value coding). Of two keys with numbers against the same
+/// earlier key the one with the smaller number comes first, and the number of the other then holds against that key, too.
+/// Where numbers are equal, what follows in the keys decides.
 ///
 /// Keys are compared in pieces of six bytes, with zeros behind the end of a key. The number has how many pieces are
 /// before the first one that differs, the fewer the larger, and that piece.

@@ -1,7 +1,7 @@
 /// Runs of byte strings that are merged.
 ///
-/// No key is compared from its beginning. All keys at hand come behind the one that was given last, and a run's head says
-/// where its key differs from a key before it, and how (``KeyHead``). What a run wrote says as much of its next key.
+/// No key is compared from its beginning. A run's head says how its key differs from the key that beat it last in the tree,
+/// or from the one that was given last (``KeyHead``). What a run shares with the key before it is written in it.
 final class KeyMerge: MergingRuns {
   private struct Place {
     let key: UnsafeMutableRawPointer
@@ -35,7 +35,7 @@ final class KeyMerge: MergingRuns {
   }
 
   /// Calls `body` with every key of all runs in order.
-  func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  func merge(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     guard count > 0 else { return }
     for run in 0..<count {
       try advance(run)

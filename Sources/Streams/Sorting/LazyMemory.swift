@@ -5,8 +5,10 @@ final class LazyMemory: @unchecked Sendable {
   // Sendable by discipline: it is where the memory is, and no more; one owner at a time uses that.
   let base: UnsafeMutableRawPointer
   let byteCount: Int
-  /// Bytes from the beginning on that the system was asked for.
+  /// Bytes from the beginning on that are in use, or that the system was asked for.
   private var prepared = 0
+  /// Bytes from the beginning on that are there from earlier use.
+  private var left = 0
 
   init(byteCount: Int, path: String) throws {
     let found = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -32,10 +34,16 @@ final class LazyMemory: @unchecked Sendable {
   /// MADV_POPULATE_WRITE of Linux 5.14, which older headers do not have.
   private static let populateForWriting: CInt = 23
 
+  /// The contents, so many bytes, are of no use any longer, but their memory stays for what comes.
+  func leave(_ used: Int) { left = max(left, used, prepared) }
+
+  /// Memory from earlier use behind so many bytes that are in use.
+  func kept(behind used: Int) -> Int { max(0, left - used) }
+
   /// Forgets the contents behind so many bytes, and takes no memory for them any longer.
   func giveBack(behind used: Int) {
     let start = min((used + Self.page - 1) / Self.page * Self.page, byteCount)
     if start < byteCount { madvise(base + start, byteCount - start, MADV_DONTNEED) }
-    prepared = min(prepared, used)
+    (prepared, left) = (min(prepared, used), min(left, used))
   }
 }

@@ -11,6 +11,8 @@ protocol MergingRuns: AnyObject {
 
 /// Finds the least entry of many runs: a tree of losers, one comparison a level for every entry.
 ///
+/// A loser's head is one against the entry that beat it, where heads are against other entries at all.
+///
 /// Which of two comes first cannot be foreseen, so a level has no branch for it: nodes have their losers' heads, and who
 /// wins is exchanged by masks.
 final class MergeTree<Runs: MergingRuns> {

@@ -10,11 +10,14 @@ public final class SortMemory {
   private struct Member {
     // A weak reference would make every other one to the sorter slow; a sorter that ends leaves.
     unowned(unsafe) let sorter: any SortMember
+    /// The number of its last extension.
+    var last = 0
   }
 
   /// What it shares out.
   public let byteCount: Int
   private var members: [Member] = []
+  private var extensions = 0
   /// Threads that may sort parts of a run, while one of them adds what is sorted; nil before others do.
   public var crew: Crew?
   private static let mostParts = 4
@@ -112,21 +115,27 @@ public final class SortMemory {
   /// where so many sorters fill at the same pace, each can keep all that it ever used. Many sorters use all there is, as
   /// their runs would be short.
   private var usable: Int {
-    let users = members.count { $0.sorter.grantedBytes > 0 }
+    let users = fillingSorters
     guard users > 1 else { return byteCount }
     return min(byteCount, max(byteCount / 2 + byteCount / 2 / users, users * Self.leastPieces * piece))
   }
   private static let leastPieces = 4
 
+  /// Those that asked for memory since as much as there is was asked for. Others are of tables whose rows are done.
+  private var fillingSorters: Int {
+    members.count { $0.sorter.grantedBytes > 0 && extensions - $0.last <= byteCount / piece }
+  }
+
   /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and uses none before
   /// then.
   func extend(_ sorter: any SortMember, by needed: Int) throws {
     let more = max(piece, needed)
+    extensions += 1
+    if let member = members.firstIndex(where: { $0.sorter === sorter }) { members[member].last = extensions }
     if sorter.grantedBytes + more > largestShare { try sorter.spill() }
     while grantedBytes + more > usable, try spillLargest() {}
     while heldBytes + max(0, sorter.grantedBytes + more - sorter.heldBytes) > byteCount, try free() {}
     sorter.grantedBytes += more
-    sorter.heldBytes = max(sorter.heldBytes, sorter.grantedBytes)
   }
 
   /// Frees memory for other use by those who drain a sorter.
@@ -153,11 +162,11 @@ public final class SortMemory {
 protocol SortMember: AnyObject {
   /// What it may use, scratch space for sorting included.
   var grantedBytes: Int { get set }
-  /// What it has of the system: that, and what it used before and keeps.
-  var heldBytes: Int { get set }
+  /// What it has of the system: that, or with what it used before and keeps, if that is more.
+  var heldBytes: Int { get }
   /// Writes what it has as a run, and uses no memory then. Who adds keys elsewhere while a sorter is drained spills it
   /// first.
   func spill() throws
-  /// Gives memory back that it does not use.
+  /// Gives memory back that it does not use: then it has no more.
   func giveBack()
 }

@@ -25,7 +25,10 @@ final class WordSorter: SortMember {
   /// Runs that were written.
   var runCount: Int { runs.count }
   var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
-  var heldBytes = 0
+  var heldBytes: Int {
+    let used = count * width * 8
+    return max(grantedBytes, 2 * used + (room?.kept(behind: used) ?? 0) + (scratch?.kept(behind: used) ?? 0))
+  }
 
   init(
     width: Int, rowidBits: UInt64 = .max, memory: SortMemory, path: String, fileSystem: any FileSystem
@@ -68,20 +71,19 @@ final class WordSorter: SortMember {
     count += more
   }
 
-  /// Makes room for entries to be sorted in, unless they are in order.
-  private func prepareScratch() throws {
-    guard !isOrdered else { return }
-    let scratch = try scratch ?? memory.range(path: path)
-    self.scratch = scratch
-    scratch.prepare(0..<count * width * 8)
+  /// Room to sort in; nil where all is in order.
+  private func makeScratch() throws -> UnsafeMutablePointer<UInt64>? {
+    guard !isOrdered else { return nil }
+    let range = try scratch ?? memory.range(path: path)
+    scratch = range
+    range.prepare(0..<count * width * 8)
+    return range.base.assumingMemoryBound(to: UInt64.self)
   }
 
-  /// Sorts what is in memory, or a part of it, and returns where that lies.
-  private func sorted(_ part: Range<Int>) -> UnsafeMutablePointer<UInt64> {
+  /// Sorts what is in memory, or a part of it, unless it is in order; returns where it lies.
+  private func sorted(_ part: Range<Int>, in scratch: UnsafeMutablePointer<UInt64>?) -> UnsafeMutablePointer<UInt64> {
     let first = entries + part.lowerBound * width
-    guard !isOrdered, part.count > 1, let scratch = scratch?.base.assumingMemoryBound(to: UInt64.self) else {
-      return first
-    }
+    guard part.count > 1, let scratch else { return first }
     let sort = WordSort(width: width, rowidBits: rowidBits)
     defer { sort.deallocate() }
     return sort.sorted(first, scratch: scratch + part.lowerBound * width, count: part.count)
@@ -96,9 +98,9 @@ final class WordSorter: SortMember {
       parts.count == 1
       ? [file.begin()]
       : parts.map { file.begin(room: WordRunWriter.room(entries: $0.count, width: width)) }
-    try prepareScratch()
+    let scratch = try makeScratch()
     let made = try memory.spill(Array(zip(parts, outputs))) { [self] part, output in
-      let (sorted, writer) = (sorted(part), WordRunWriter(output, width: width))
+      let (sorted, writer) = (sorted(part, in: scratch), WordRunWriter(output, width: width))
       for index in 0..<part.count { try writer.append(sorted + index * width) }
       return (sorted, try writer.finish())
     }
@@ -119,17 +121,19 @@ final class WordSorter: SortMember {
   func giveBack() {
     room?.giveBack(behind: count * width * 8)
     scratch?.giveBack(behind: 0)
-    heldBytes = grantedBytes
   }
 
-  private func empty() { (count, isOrdered, grantedBytes) = (0, true, 0) }
+  private func empty() {
+    room?.leave(count * width * 8)
+    scratch?.leave(0)
+    (count, isOrdered, grantedBytes) = (0, true, 0)
+  }
 
   /// Calls `body` with every entry in order, then forgets all.
   func drain(_ body: (UnsafePointer<UInt64>) throws -> Void) throws {
     defer { forget() }
     if runs.isEmpty {
-      try prepareScratch()
-      let sorted = sorted(0..<count)
+      let sorted = sorted(0..<count, in: try makeScratch())
       for index in 0..<count { try body(sorted + index * width) }
       return
     }
@@ -154,7 +158,7 @@ final class WordSorter: SortMember {
       memory.takeBack(range, used: runs.isEmpty ? count * width * 16 : .max)
     }
     empty()
-    (room, scratch, file, runs, heldBytes) = (nil, nil, nil, [], 0)
+    (room, scratch, file, runs) = (nil, nil, nil, [])
     (lastEntry, runsAscend) = ([], true)
     entries = Self.none
   }

@@ -132,7 +132,9 @@ import Testing
       fileSystem: disk)
   }
 
-  static func records(_ sorter: IndexSorter, onEqual: (Int64, Int64) throws -> Void = { _, _ in }) throws -> [[UInt8]] {
+  static func records(
+    _ sorter: IndexSorter, onEqual: (Int64, Int64) throws -> Void = { _, _ in }, watch: () -> Void = {}
+  ) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     func take(_ cells: IndexCells) {
       var position = 0
@@ -148,6 +150,7 @@ import Testing
         into: IndexCells(), onEqual: onEqual,
         onFull: {
           take($0)
+          watch()
           return $0
         }))
     return found
@@ -200,8 +203,8 @@ import Testing
     }
     for (table, sorter) in zip(tables, sorters) {
       var most = 0
-      #expect(
-        try Self.records(sorter) { _, _ in most = max(most, memory.heldBytes) } == table.expected, "seed \(seed)")
+      let found = try Self.records(sorter, watch: { most = max(most, memory.heldBytes) })
+      #expect(found == table.expected, "seed \(seed)")
       #expect(most <= memory.byteCount)
     }
     #expect(memory.heldBytes == 0)

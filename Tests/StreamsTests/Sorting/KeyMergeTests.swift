@@ -20,7 +20,7 @@ import Testing
 
   private func merged(_ runs: [KeyRun], of file: RunFile) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
-    try KeyMerge(file, runs).forEach { found.append([UInt8]($0)) }
+    try KeyMerge(file, runs).merge { found.append([UInt8]($0)) }
     return found
   }
 

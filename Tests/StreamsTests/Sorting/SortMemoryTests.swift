@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -8,18 +9,20 @@ import Testing
   /// Takes memory and writes nothing.
   private final class Taker: SortMember {
     var grantedBytes = 0
-    var heldBytes = 0
-    var spills = 0
-    var givenBack = 0
+    private var left = 0
+    var heldBytes: Int { max(left, grantedBytes) }
+    private(set) var spills = 0
+    private(set) var givenBack = 0
 
     func spill() {
       spills += 1
+      left = heldBytes
       grantedBytes = 0
     }
 
     func giveBack() {
       givenBack += 1
-      heldBytes = grantedBytes
+      left = 0
     }
   }
 
@@ -34,7 +37,7 @@ import Testing
     var random = SeededGenerator(seed: seed &+ 5700)
     let memory = SortMemory(byteCount: 1 << [14, 18, 22][random.below(3)])
     let takers = takers(1 + random.below(70), of: memory)
-    for _ in 0..<1500 {
+    for _ in 0..<600 {
       let taker = takers[random.below(random.below(takers.count) + 1)]
       if random.below(200) == 0 { taker.spill() }
       try memory.extend(taker, by: random.below(50) == 0 ? random.below(memory.byteCount / 3) : 40)
@@ -52,7 +55,7 @@ import Testing
   func samePace(count: Int) throws {
     let memory = SortMemory(byteCount: 10 << 20)
     let takers = takers(count, of: memory)
-    for _ in 0..<2000 {
+    for _ in 0..<1200 / count {
       for taker in takers { try memory.extend(taker, by: 100) }
     }
     // At the beginning all are as large; once runs have begun at different times, each has its share.
@@ -79,5 +82,49 @@ import Testing
     for taker in takers { try memory.extend(taker, by: 100) }
     #expect(takers.allSatisfy { $0.spills == 0 } && memory.grantedBytes > 9 << 20)
     for taker in takers { memory.leave(taker) }
+  }
+
+  @Test("A large sorter does not write short runs because of many that are done", arguments: [1, 20])
+  func idle(count: Int) throws {
+    let memory = SortMemory(byteCount: 10 << 20)
+    let takers = takers(count + 1, of: memory)
+    for taker in takers.dropFirst() {
+      for _ in 0..<(4 << 20) / count / memory.piece { try memory.extend(taker, by: 100) }
+    }
+    var largest = 0
+    for _ in 0..<400 {
+      try memory.extend(takers[0], by: 100)
+      largest = max(largest, takers[0].grantedBytes)
+    }
+    #expect(largest > memory.byteCount / 2)
+    for taker in takers { memory.leave(taker) }
+  }
+
+  @Test("I7: a sorter has no more memory than it says, whatever the lengths of its keys were", arguments: 0..<UInt64(8))
+  func resident(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed &+ 5800)
+    let memory = SortMemory(byteCount: 4 << 20)
+    let space = try KeySpace(memory: memory, path: "sort")
+    let (page, range) = (Int(sysconf(Int32(_SC_PAGESIZE))), memory.largestShare + memory.largestKey)
+    func residentBytes(_ base: UnsafeMutableRawPointer) -> Int {
+      var pages = [UInt8](repeating: 0, count: (range + page - 1) / page)
+      return mincore(base, range, &pages) == 0 ? pages.count { $0 & 1 == 1 } * page : .max
+    }
+    for _ in 0..<6 {
+      let (length, share) = ([1, 30, 4000][random.below(3)], 1 << (16 + random.below(6)))
+      let count = share / (length + 32)
+      if random.below(2) == 0 { space.prepare(bytes: count * length, behind: 0, entries: count, behind: 0) }
+      let scratch = try space.scratch(count)
+      memset(space.keys, 1, count * length)
+      for entries in [space.entries, scratch] { memset(entries, 1, count * 16) }
+      let there = [space.keys, .init(space.entries), .init(scratch)].reduce(0) { $0 + residentBytes($1) }
+      let said = count * (length + 32) + space.kept(beside: count * length, count)
+      #expect(there >= count * length && there <= said + 3 * page, "seed \(seed)")
+      space.leave(count * length, count)
+      if random.below(4) == 0 {
+        space.giveBack(behind: 0, 0)
+        #expect(space.kept(beside: 0, 0) == 0 && residentBytes(space.keys) == 0, "seed \(seed)")
+      }
+    }
   }
 }
