@@ -16,9 +16,9 @@ public final class RowPage: @unchecked Sendable {
   private var capacity: Int
 
   /// Rows after which a page is handed on.
-  static let targetRows = 1024
+  static let targetRows = 2048
   /// Bytes after which a page is handed on.
-  static let targetBytes = 256 * 1024
+  static let targetBytes = 192 * 1024
   /// Bytes of long values after which a page is handed on: checkpoints are made between pages.
   static let targetOutsideBytes = 1 << 20
 
