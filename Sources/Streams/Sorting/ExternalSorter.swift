@@ -24,7 +24,8 @@ public final class ExternalSorter: SortMember {
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var longest = 0
   @exclusivity(unchecked) private var isOrdered = true
-  var grantedBytes = 0
+  var grantedBytes = 0 { didSet { memory.note(grantedBytes - oldValue) } }
+  var lastExtension = 0
   var heldBytes: Int { max(grantedBytes, used + count * 2 * Self.entryBytes + (space?.kept(beside: used, count) ?? 0)) }
   /// Runs that were written.
   var runCount: Int { runs.count }

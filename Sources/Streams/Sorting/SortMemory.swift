@@ -10,8 +10,6 @@ public final class SortMemory {
   private struct Member {
     // A weak reference would make every other one to the sorter slow; a sorter that ends leaves.
     unowned(unsafe) let sorter: any SortMember
-    /// The number of its last extension.
-    var last = 0
   }
 
   /// What it shares out.
@@ -104,36 +102,44 @@ public final class SortMemory {
   var piece: Int { min(1 << 16, max(1 << 10, byteCount / 16)) }
 
   /// What all sorters use now.
-  var grantedBytes: Int { members.reduce(0) { $0 + $1.sorter.grantedBytes } }
+  private(set) var grantedBytes = 0
+  /// Whether a sorter may keep what it used before.
+  private var someKeep = false
   /// What all sorters have of the system: what they use, and what they keep.
-  var heldBytes: Int { members.reduce(0) { $0 + $1.sorter.heldBytes } }
+  var heldBytes: Int { someKeep ? members.reduce(0) { $0 + $1.sorter.heldBytes } : grantedBytes }
+
+  /// A sorter uses so many bytes more, or fewer.
+  func note(_ change: Int) {
+    grantedBytes += change
+    if change < 0 { someKeep = true }
+  }
 
   func join(_ sorter: any SortMember) { members.append(Member(sorter: sorter)) }
-  func leave(_ sorter: any SortMember) { members.removeAll { $0.sorter === sorter } }
+  func leave(_ sorter: any SortMember) {
+    note(-sorter.grantedBytes)
+    members.removeAll { $0.sorter === sorter }
+  }
 
   /// What sorters use together before one of them writes a run. Memory from the system costs more than longer runs save:
   /// where so many sorters fill at the same pace, each can keep all that it ever used. Many sorters use all there is, as
-  /// their runs would be short.
+  /// their runs would be short. Those do not count that asked for nothing since as much as there is was asked for: their
+  /// tables are done.
   private var usable: Int {
-    let users = fillingSorters
+    let recent = extensions - byteCount / piece
+    let users = members.count { $0.sorter.grantedBytes > 0 && $0.sorter.lastExtension >= recent }
     guard users > 1 else { return byteCount }
     return min(byteCount, max(byteCount / 2 + byteCount / 2 / users, users * Self.leastPieces * piece))
   }
   private static let leastPieces = 4
-
-  /// Those that asked for memory since as much as there is was asked for. Others are of tables whose rows are done.
-  private var fillingSorters: Int {
-    members.count { $0.sorter.grantedBytes > 0 && extensions - $0.last <= byteCount / piece }
-  }
 
   /// Gives a sorter more memory, at least `needed` bytes; it may have to write a run for that, and uses none before
   /// then.
   func extend(_ sorter: any SortMember, by needed: Int) throws {
     let more = max(piece, needed)
     extensions += 1
-    if let member = members.firstIndex(where: { $0.sorter === sorter }) { members[member].last = extensions }
+    sorter.lastExtension = extensions
     if sorter.grantedBytes + more > largestShare { try sorter.spill() }
-    while grantedBytes + more > usable, try spillLargest() {}
+    while grantedBytes + more > byteCount / 2, grantedBytes + more > usable, try spillLargest() {}
     while heldBytes + max(0, sorter.grantedBytes + more - sorter.heldBytes) > byteCount, try free() {}
     sorter.grantedBytes += more
   }
@@ -160,8 +166,10 @@ public final class SortMemory {
 
 /// A sorter that has part of a ``SortMemory``.
 protocol SortMember: AnyObject {
-  /// What it may use, scratch space for sorting included.
+  /// What it may use, scratch space for sorting included. It tells the memory when that changes.
   var grantedBytes: Int { get set }
+  /// The number of its last extension, which the memory sets.
+  var lastExtension: Int { get set }
   /// What it has of the system: that, or with what it used before and keeps, if that is more.
   var heldBytes: Int { get }
   /// Writes what it has as a run, and uses no memory then. Who adds keys elsewhere while a sorter is drained spills it

@@ -24,7 +24,13 @@ final class WordSorter: SortMember {
   @exclusivity(unchecked) private var isOrdered = true
   /// Runs that were written.
   var runCount: Int { runs.count }
-  var grantedBytes = 0 { didSet { limit = grantedBytes / 16 / width } }
+  var grantedBytes = 0 {
+    didSet {
+      limit = grantedBytes / 16 / width
+      memory.note(grantedBytes - oldValue)
+    }
+  }
+  var lastExtension = 0
   var heldBytes: Int {
     let used = count * width * 8
     return max(grantedBytes, 2 * used + (room?.kept(behind: used) ?? 0) + (scratch?.kept(behind: used) ?? 0))

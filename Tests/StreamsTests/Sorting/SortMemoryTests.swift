@@ -8,11 +8,15 @@ import Testing
 @Suite struct SortMemoryTests {
   /// Takes memory and writes nothing.
   private final class Taker: SortMember {
-    var grantedBytes = 0
+    private let memory: SortMemory
+    var grantedBytes = 0 { didSet { memory.note(grantedBytes - oldValue) } }
+    var lastExtension = 0
     private var left = 0
     var heldBytes: Int { max(left, grantedBytes) }
     private(set) var spills = 0
     private(set) var givenBack = 0
+
+    init(_ memory: SortMemory) { self.memory = memory }
 
     func spill() {
       spills += 1
@@ -27,7 +31,7 @@ import Testing
   }
 
   private func takers(_ count: Int, of memory: SortMemory) -> [Taker] {
-    let takers = (0..<count).map { _ in Taker() }
+    let takers = (0..<count).map { _ in Taker(memory) }
     for taker in takers { memory.join(taker) }
     return takers
   }
