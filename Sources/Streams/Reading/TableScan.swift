@@ -88,7 +88,9 @@ public final class TableScan {
     let number = runPages[runPosition]
     let leaf = try TreePage(number: number, bytes: leafBytes(runPosition), snapshot: snapshot)
     guard leaf.kind == .tableLeaf else { throw wrongKind(number) }
+    let maximumLocal = min(snapshot.geometry.maximumTableLocal, payloadLimit)
     while cellPosition < leaf.cellCount, !page.isFull {
+      if takeWhole(leaf, maximumLocal, to: page) { continue }
       let cell = try leaf.cell(cellPosition)
       cellPosition += 1
       if cell.place.upperBound > lowestPlace {
@@ -115,6 +117,20 @@ public final class TableScan {
     guard cellPosition >= leaf.cellCount else { return }
     (runPosition, cellPosition) = (runPosition + 1, 0)
     (lowestPlace, placesChecked) = (.max, false)
+  }
+
+  /// Adds the next row where it is whole on its leaf, and in order, as most are; else nothing is done.
+  @inline(__always)
+  private func takeWhole(_ leaf: TreePage, _ maximumLocal: Int, to page: RowPage) -> Bool {
+    guard let lastRowid, let row = leaf.wholeRow(cellPosition, maximumLocal: maximumLocal), row.end <= lowestPlace,
+      row.rowid > lastRowid
+    else { return false }
+    let payload = leaf.payload(row)
+    guard let first = payload.first, first != LongValue.mark, let base = payload.baseAddress else { return false }
+    page.room(payload.count).copyMemory(from: base, byteCount: payload.count)
+    page.finishRow(row.rowid, length: payload.count)
+    (self.lastRowid, lowestPlace, cellPosition) = (row.rowid, row.begin, cellPosition + 1)
+    return true
   }
 
   /// Adds a row with an overflow chain.

@@ -109,6 +109,49 @@ struct TreePage {
     return Int64(bitPattern: rowid)
   }
 
+  /// A row that lies whole on its leaf, and where: what most rows are.
+  struct WholeRow {
+    var rowid: Int64
+    /// Where the cell begins, and its payload, and where both end.
+    var begin: Int
+    var payload: Int
+    var end: Int
+  }
+
+  /// The row of a table leaf's cell by a short look; nil for any other cell, and for one that is damaged or lies at the
+  /// very end of the page: ``cell(_:)`` tells them apart.
+  @inline(__always)
+  func wholeRow(_ index: Int, maximumLocal: Int) -> WholeRow? {
+    let begin = Int(base.bigEndian16(start &+ 8 &+ 2 &* index))
+    guard begin >= start &+ 8 &+ 2 &* cellCount, begin &+ 2 &* Varint.maximumLength <= bytes.count else { return nil }
+    var place = begin
+    func nextByte() -> UInt8 {
+      defer { place &+= 1 }
+      return base.load(fromByteOffset: place, as: UInt8.self)
+    }
+    var byte = nextByte()
+    var size = Int(byte)
+    if byte >= 0x80 {
+      byte = nextByte()
+      size = (size & 0x7f) << 7 | Int(byte)
+      if byte >= 0x80 { return nil }
+    }
+    var rowid: Int64 = 0
+    repeat {
+      byte = nextByte()
+      rowid = rowid << 7 | Int64(byte & 0x7f)
+    } while byte >= 0x80 && place &- begin < 2 &+ 7
+    let end = place &+ size
+    guard byte < 0x80, size <= maximumLocal, end <= bytes.count else { return nil }
+    return WholeRow(rowid: rowid, begin: begin, payload: place, end: end)
+  }
+
+  /// The payload of a row.
+  @inline(__always)
+  func payload(_ row: WholeRow) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + row.payload, count: row.end &- row.payload)
+  }
+
   /// A cell of a table leaf.
   func cell(_ index: Int) throws -> Cell {
     let begin = try offset(ofCell: index)
