@@ -57,7 +57,9 @@ struct ListTruthTests {
   @Test("A limit on the size of files, which ends a run with an error, leaves runs that go on when it is lifted")
   func tooLarge() throws {
     let limit = ["/bin/sh", "-c", #"ulimit -f 400; exec "$@""#, "sh"]
-    let outcome = try folder.run("book-migration", migrate, launcher: limit)
+    // Written down at once: before that a failed write leaves no run.
+    let words = migrate + ["--checkpoint-every", "100kB"]
+    let outcome = try folder.run("book-migration", words, launcher: limit)
     let next = try expectInterrupted([0, 1], outcome, because: "too large")
     let done = try folder.paste(next.replacing("godwit ", with: "book-migration "))
     #expect(done.code == 0, "\(done)")

@@ -39,6 +39,8 @@ public final class StoreReader: Sendable {
   /// Whether this is a private copy on which an unfinished change was undone. See ``SourceStore/recoveryNote``.
   public var isRecovered: Bool { recovered != nil }
   private let recovered: RecoveredCopy?
+  /// Bytes of its pages.
+  package var byteCount: UInt64 { UInt64(snapshot.pageCount) * UInt64(snapshot.geometry.pageSize) }
 
   /// Bounds a single row that is not part of an entity's table: metadata and schema texts.
   package static let fixedRowLimit = 16 << 20

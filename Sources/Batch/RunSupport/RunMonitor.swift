@@ -176,10 +176,12 @@ extension RunMonitor {
 /// Decides when a checkpoint is due.
 package struct CheckpointClock {
   private let interval: RunMonitor.Interval
-  private var last = ContinuousClock.now
+  private var last: ContinuousClock.Instant
   private var bytes: UInt64 = 0
 
-  package init(_ interval: RunMonitor.Interval) { self.interval = interval }
+  package init(_ interval: RunMonitor.Interval, since last: ContinuousClock.Instant = .now) {
+    (self.interval, self.last) = (interval, last)
+  }
 
   /// Counts finished bytes; true when a checkpoint is due, and the counting begins again.
   package mutating func isDue(adding count: Int) -> Bool {

@@ -9,7 +9,7 @@ import Streams
 
 /// The small migrations that are tried at every change of the disk.
 enum DiskCase: String, CaseIterable, Sendable {
-  case inPlace, elsewhere, fromLog, policies, values, unwritten
+  case inPlace, elsewhere, fromLog, policies, values, unwritten, unwrittenSteps
 
   func make() throws -> DiskMigration {
     switch self {
@@ -19,6 +19,7 @@ enum DiskCase: String, CaseIterable, Sendable {
     case .policies: try Self.policies()
     case .values: try Self.values()
     case .unwritten: try Self.unwritten()
+    case .unwrittenSteps: try Self.unwritten(steps: 2)
     }
   }
 
@@ -42,11 +43,12 @@ enum DiskCase: String, CaseIterable, Sendable {
     return try DiskMigration(folder, try folder.sample("P1", rows: 150, seed: 6)) { $0.interval = .bytes(3000) }
   }
 
-  /// A run that is over before its first checkpoint.
-  private static func unwritten() throws -> DiskMigration {
+  /// A run that is over before its first checkpoint; of two steps, with threads.
+  private static func unwritten(steps: Int = 1) throws -> DiskMigration {
     let folder = try MigrationFolder(MigrationModels.all)
+    if steps > 1 { folder.smallStore = 0 }
     return try DiskMigration(folder, try folder.sample("V1", rows: 60, seed: 5)) {
-      $0.interval = RunMonitor.standardInterval
+      ($0.interval, $0.fuses) = (RunMonitor.standardInterval, steps == 1)
     }
   }
 

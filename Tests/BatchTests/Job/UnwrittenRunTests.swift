@@ -15,13 +15,13 @@ struct UnwrittenRunTests {
     return (folder, try folder.sample("V1", rows: 60, seed: 3))
   }
 
-  private static func request(_ folder: MigrationFolder, _ store: String, inPlace: Bool) -> MigrationJob.Request {
+  static func request(_ folder: MigrationFolder, _ store: String, inPlace: Bool) -> MigrationJob.Request {
     var request = folder.request(store, output: inPlace ? nil : store + ".new")
     request.interval = RunMonitor.standardInterval
     return request
   }
 
-  private static func rows(_ path: String) throws -> [String: UInt64] {
+  static func rows(_ path: String) throws -> [String: UInt64] {
     let reader = try StoreReader(path: path, fileSystem: LocalFileSystem(), locking: .none)
     defer { reader.close() }
     return Dictionary(
@@ -50,33 +50,9 @@ struct UnwrittenRunTests {
     arguments: [true, false])
   func death(inPlace: Bool) throws {
     let (folder, source) = try Self.folder()
-    let counting = DyingFileSystem()
-    let whole = try folder.copy(source, as: "whole")
-    let wanted = try folder.job(counting).migrate(
-      Self.request(folder, whole, inPlace: inPlace), monitor: RunMonitor())
-    let rows = try Self.rows(wanted.destination)
-    var finished = 0
-    for call in 1...counting.calls {
-      let store = try folder.copy(source, as: "dies-\(call)")
-      let request = Self.request(folder, store, inPlace: inPlace)
-      let dies = folder.job(DyingFileSystem(at: call))
-      guard (try? dies.migrate(request, monitor: RunMonitor())) == nil else { continue }
-      let status = try folder.job().status(request.output ?? store)
-      #expect([.none, .cutOver, .finished].contains(status.state), "call \(call): \(status)")
-      if status.state == .none {
-        let isDone =
-          try inPlace ? folder.job().plan(request).isUpToDate : FileManager.default.fileExists(atPath: store + ".new")
-        if !isDone { #expect(try folder.job().migrate(request, monitor: RunMonitor()).isVerified, "call \(call)") }
-      } else {
-        let report = try folder.job().resume(request.output ?? store) { _ in RunMonitor() }
-        #expect(report.isVerified && report.targetVersion == wanted.targetVersion, "call \(call)")
-        #expect(try folder.job().report(report.destination).ended != nil, "call \(call)")
-        finished += 1
-      }
-      #expect(try Self.rows(request.output ?? store) == rows, "call \(call)")
-      #expect(try folder.job().status(request.output ?? store).state == .none, "call \(call)")
-    }
-    #expect(finished > 3, "\(finished)")
+    let deaths = UnwrittenDeaths(folder: folder, source: source) { Self.request(folder, $0, inPlace: inPlace) }
+    let (begun, finished) = try deaths.dieEverywhere()
+    #expect(begun > 3 && finished > 3, "\(begun) \(finished)")
   }
 
   @Test("A run that is stopped is written down, and resumed with the bytes of an undisturbed one")

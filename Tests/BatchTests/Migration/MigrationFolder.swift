@@ -17,8 +17,10 @@ final class MigrationFolder {
   let models: String
   let mappings: String?
   let policies: PolicyRegistry
-  /// The size up to which a store counts as small: on one thread, and without a plan at first.
+  /// The size up to which a store is migrated on one thread.
   var smallStore = MigrationJob.smallStore
+  /// The size up to which a run begins without a plan.
+  var largestUnwritten = MigrationJob.largestUnwritten
 
   init(_ versions: [ManagedObjectModel], mappings: [MappingModel] = [], policies: [any EntityMigrationPolicy.Type] = [])
     throws
@@ -69,7 +71,7 @@ final class MigrationFolder {
 
   func job(_ fileSystem: any FileSystem = LocalFileSystem()) -> MigrationJob {
     var job = MigrationJob(fileSystem: fileSystem, policies: policies)
-    job.smallStore = smallStore
+    (job.smallStore, job.largestUnwritten) = (smallStore, largestUnwritten)
     return job
   }
 

@@ -7,6 +7,8 @@ extension Rehearsal {
   /// Waits for the disk that every run has, and every step of it: measured.
   private static let fixedWaits = 15
   private static let waitsOfStep = 8
+  /// Those of a run that is over before it is written down, whatever its steps.
+  private static let unwrittenWaits = 12
   /// Seconds of a process that begins and ends, on the machine that ``ProcessorSpeed`` compares with: measured.
   private static let fixedSeconds = 0.033
   private static let fixedSecondsOfStep = 0.018
@@ -38,12 +40,13 @@ extension Rehearsal {
 
   /// Seconds of what does not depend on rows.
   func fixed(steps: Int, _ speed: DiskSpeed?) -> Double {
-    let waits = Double(Self.fixedWaits + Self.waitsOfStep * steps + copies.names) * (speed?.latency ?? 0)
-    let copied = speed.map { Double(copies.bytes) / $0.copiedPerSecond } ?? 0
-    let own =
-      Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1)) + Self.secondsOfCopy
-      * Double(copies.names)
-    return planning + waits + copied + ProcessorSpeed.slowness * own
+    let own = Self.fixedSeconds + Self.fixedSecondsOfStep * Double(max(0, steps - 1))
+    let waits = copies.map { Self.fixedWaits + Self.waitsOfStep * steps + $0.names } ?? Self.unwrittenWaits
+    let copied = copies.map { copies in
+      ProcessorSpeed.slowness * Self.secondsOfCopy * Double(copies.names)
+        + (speed.map { Double(copies.bytes) / $0.copiedPerSecond } ?? 0)
+    }
+    return planning + Double(waits) * (speed?.latency ?? 0) + (copied ?? 0) + ProcessorSpeed.slowness * own
   }
 
   /// What this process took, and what index entries take that wait for the sorting.

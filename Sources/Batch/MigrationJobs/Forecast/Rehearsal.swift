@@ -17,8 +17,8 @@ struct Rehearsal {
   let directory: String
   /// Seconds that planning takes.
   let planning: Double
-  /// Models that a run copies.
-  var copies = ModelCopies()
+  /// Models that a run copies; nil for one that may be over before it is written down.
+  var copies: ModelCopies?
   /// Bytes of a source that a run migrates on one thread, at most.
   let smallStore: UInt64
   var sampleBytes = Self.sampleBytes
@@ -179,9 +179,7 @@ struct Rehearsal {
     step.mappingModels.contains { $0.entityMappings.contains { $0.rules != nil } }
   }
 
-  func bytes(of source: StoreReader) -> Double {
-    Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
-  }
+  func bytes(of source: StoreReader) -> Double { Double(source.byteCount) }
 
   /// The part of a store that is read: most of it is all of it.
   func share(of source: StoreReader) -> Double {

@@ -142,7 +142,7 @@ extension MigrationJob {
       logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: steps,
       seen: source,
       unwritten: UnwrittenRun { try writeDown(run, of: request, steps: steps, job: job, log: $0) },
-      smallStore: smallStore
+      smallStore: smallStore, mayEndUnwritten: mayEndUnwritten(request, source)
     )
     .run()
   }

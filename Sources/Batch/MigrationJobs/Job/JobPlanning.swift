@@ -49,10 +49,9 @@ extension MigrationJob {
     ).run(source)
   }
 
-  /// A small store's run copies nothing.
-  private func copies(_ request: Request, _ source: StoreReader) -> ModelCopies {
-    let bytes = UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize)
-    return bytes <= smallStore ? ModelCopies() : ModelCopies(request.models + request.mappings, fileSystem)
+  /// Of a run that may be over before it is written down, nothing.
+  func copies(_ request: Request, _ source: StoreReader) -> ModelCopies? {
+    mayEndUnwritten(request, source) ? nil : ModelCopies(request.models + request.mappings, fileSystem)
   }
 
   /// A plan, and what it was made of.

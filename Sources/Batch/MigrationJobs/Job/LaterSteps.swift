@@ -15,7 +15,7 @@ struct LaterSteps {
 
   init(_ steps: [MigrationStep], source: StoreReader) throws {
     self.steps = steps
-    bytes = Double(source.snapshot.pageCount) * Double(source.snapshot.geometry.pageSize)
+    bytes = Double(source.byteCount)
     guard steps.count > 1, let first = steps.first else {
       rows = 0
       return

@@ -105,6 +105,9 @@ public struct MigrationJob: Sendable {
   /// A source of up to so many bytes is migrated on one thread: more of them would cost more than they gain.
   package var smallStore = MigrationJob.smallStore
   package static let smallStore: UInt64 = 512 << 10
+  /// The run of a source of up to so many bytes begins without a plan on the disk: it is over too soon to need one.
+  package var largestUnwritten = MigrationJob.largestUnwritten
+  package static let largestUnwritten: UInt64 = 64 << 20
   /// A run opens its source several times.
   let logs = LogMemory()
 

@@ -29,6 +29,8 @@ struct MigrationRun {
   /// Writes a run that begins down; nil for one that is resumed.
   var unwritten: UnwrittenRun?
   var smallStore = MigrationJob.smallStore
+  /// Whether it begins without a plan on the disk.
+  var mayEndUnwritten = false
 
   var planFingerprint: [UInt8] { PlanFingerprint.bytes(plan.planFingerprint) }
   var sourceFingerprint: [UInt8] { PlanFingerprint.bytes(plan.sourceFingerprint) }

@@ -26,17 +26,7 @@ extension MigrationRun {
     return told
   }
 
-  /// Whether the run begins without a plan on the disk: a small store may be migrated before its first checkpoint is due,
-  /// unless those are counted in bytes. The list of rejects, and what a program does between stages, are remembered by
-  /// checkpoints alone.
-  var mayEndUnwritten: Bool {
-    guard let seen, plan.rejects == nil, plan.checkpointBytes == nil, stageHandler == nil else { return false }
-    return isSmall(seen)
-  }
-
-  func isSmall(_ reader: StoreReader) -> Bool {
-    UInt64(reader.snapshot.pageCount) * UInt64(reader.snapshot.geometry.pageSize) <= smallStore
-  }
+  func isSmall(_ reader: StoreReader) -> Bool { reader.byteCount <= smallStore }
 
   /// Gives a finished store its name. A run that is refused before its journal is one like any other again.
   func cutOver(_ result: Finished, source: StoreReader, isVerified: Bool, log: JobLog) throws -> CutOverResult {
@@ -69,7 +59,7 @@ extension MigrationRun {
     else { return }
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     guard (try? store.newestReadable() == nil) == true else { return }
-    let publisher = RunPublisher(store, lease, plan: plan) { plan }
+    let publisher = RunPublisher(job, fileSystem, under: lease, plan: plan) { plan }
     try? publisher.publish(RunPosition(nil, steps: plan.steps))
   }
 }

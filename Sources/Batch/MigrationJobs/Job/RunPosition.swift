@@ -2,42 +2,6 @@ import Foundation
 import Migrations
 import Streams
 
-/// Makes positions of a run durable, one checkpoint after the other.
-final class RunPublisher: @unchecked Sendable {
-  // Sendable by discipline: the migrating thread publishes while no pipeline runs, the writing thread while one does.
-  private let store: CheckpointStore
-  private let lease: Lease
-  private let plan: String
-  private let source: [UInt8]
-  private var last: UInt64
-  private let writeDown: () throws -> JobPlan?
-
-  /// `writeDown` writes a run down that begins; it returns nil for one that is resumed.
-  init(
-    _ store: CheckpointStore, _ lease: Lease, plan: JobPlan, last: FoundCheckpoint? = nil,
-    writeDown: @escaping () throws -> JobPlan?
-  ) {
-    (self.store, self.lease, self.plan) = (store, lease, plan.planFingerprint)
-    self.last = last?.checkpoint.sequence ?? 0
-    source = PlanFingerprint.bytes(plan.sourceFingerprint)
-    self.writeDown = writeDown
-  }
-
-  /// Whether the run has a checkpoint. Without one it is begun again.
-  var hasPublished: Bool { last > 0 }
-
-  func publish(_ position: RunPosition) throws {
-    try lease.throwIfReplaced()
-    let plan = PlanFingerprint.bytes(try writeDown()?.planFingerprint ?? plan)
-    last += 1
-    var sections = try position.sections()
-    var epoch = ByteWriter()
-    epoch.writeUInt64(lease.owner.epoch)
-    sections["epoch"] = epoch.bytes
-    try store.publish(Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: sections))
-  }
-}
-
 /// Where a run is resumed: the step, the store that it reads, and the state within it (I11).
 struct RunPosition: Equatable {
   /// A step's own state and the open pages of its builders.

@@ -23,7 +23,7 @@ extension MigrationRun {
       try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)")
     }
     var position = try RunPosition(found?.checkpoint, steps: steps.count)
-    let publisher = RunPublisher(store, lease, plan: plan, last: found) { try unwritten?.writeDown(log) }
+    let publisher = publisher(found, log)
     var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
     let rejects = try rejectLog(position)
@@ -43,7 +43,7 @@ extension MigrationRun {
       position = RunPosition(
         step: index + 1, previousStore: name, rows: rows, digests: state.digests,
         accounts: position.accounts + [account], rejects: rejects.map { _ in state.rejects })
-      if position.step < steps.count || publisher.hasPublished { try publisher.publish(position) }
+      try publisher.publishEnd(position, isLast: position.step == steps.count)
       try removeFiles(upTo: index, keeping: name)
       try log.append("step \(index + 1) of \(steps.count) is written: \(account.summary)")
     }
@@ -51,6 +51,13 @@ extension MigrationRun {
     return Finished(
       path: job.working(name), rowsRead: monitor.progress.rows, tableRows: position.rows, digests: position.digests,
       accounts: position.accounts, early: early)
+  }
+
+  private func publisher(_ last: FoundCheckpoint?, _ log: JobLog) -> RunPublisher {
+    let mayWait = { mayEndUnwritten && unwritten?.isOpen == true }
+    return RunPublisher(job, fileSystem, under: lease, plan: plan, last: last, mayWait: mayWait) {
+      try unwritten?.writeDown(log)
+    }
   }
 
   /// What of the whole run can be known before its first row: the steps say more as they begin.
@@ -88,7 +95,7 @@ extension MigrationRun {
     var header = header(like: source.snapshot.header)
     let version = header.version
     if building == .sqlite { header.version = .rollback }
-    let (isSmall, mayWait) = (isSmall(reader), isLast && mayEndUnwritten)
+    let isSmall = isSmall(reader)
     // What is small is verified as fast at the end.
     let looksEarly = isLast && building == .engine && !isSmall
     let early = looksEarly ? try earlyVerification(stepPlan, header, memory: files.budget) : nil
@@ -99,7 +106,7 @@ extension MigrationRun {
       hasIndexes: isLast, indexBuilding: building, version: version, monitor: monitor,
       keepsDigests: isLast && plan.verification != .none, watcher: early, rejects: rejects,
       objectWatcher: ObjectExplainer(explains, in: stepPlan, number: index + 1, logger), sourceRows: position.rows,
-      isSmall: isSmall, waitsForCheckpoint: { mayWait && !publisher.hasPublished }
+      isSmall: isSmall, waitsForCheckpoint: { publisher.waits }, begin: publisher.waits ? publisher.begin : nil
     ) { state, builders in
       var writer = ByteWriter()
       state.encode(into: &writer)

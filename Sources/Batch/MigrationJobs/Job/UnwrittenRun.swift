@@ -1,9 +1,22 @@
+import CoreDataStore
 import RunSupport
 import Streams
 import Synchronization
 
-/// A run that nobody could resume yet: its plan, and copies of what that names, are written down at its beginning or, of
-/// a small store, with its first checkpoint, when it is a second old, or when it ends with an error (I5).
+extension MigrationJob {
+  /// Whether a run begins without a plan on the disk: a store of up to ``largestUnwritten`` bytes may be migrated before
+  /// its first checkpoint is due, unless those are counted in bytes. The list of rejects, and what a program does between
+  /// stages, are remembered by checkpoints alone.
+  func mayEndUnwritten(_ request: Request, _ source: StoreReader) -> Bool {
+    guard case .seconds = request.interval, request.rejects == nil, stageHandler == nil else { return false }
+    // Without a plan what was read from an XML store would be read again: that takes longer than the run.
+    let most = request.madeFrom == nil ? largestUnwritten : min(smallStore, largestUnwritten)
+    return source.byteCount <= most
+  }
+}
+
+/// A run that nobody could resume yet: its plan, and copies of what that names, are written down at its beginning or,
+/// where that may wait, with its first checkpoint, when it is a second old, or when it ends with an error (I5).
 ///
 /// Of a run that is over sooner nothing is written down: a kill before the cut-over leaves the store as it was, and no
 /// run. Thread-safe: the pulse writes it down, too.
@@ -39,6 +52,14 @@ final class UnwrittenRun: Sendable {
           throw error
         }
       }
+    }
+  }
+
+  /// Whether nothing was written down yet. What is left out as long as that is so may be asked for a moment later.
+  var isOpen: Bool {
+    state.withLock { held in
+      guard case .open = held.state else { return false }
+      return true
     }
   }
 

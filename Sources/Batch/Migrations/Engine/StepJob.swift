@@ -37,6 +37,8 @@ package struct StepJob {
   package var isSmall = false
   /// Whether there is no checkpoint yet, and none is made before it is due.
   package var waitsForCheckpoint: @Sendable () -> Bool
+  /// When the run began that has no checkpoint yet: from then on it waits for one. Nil for the step's beginning.
+  package var begin: ContinuousClock.Instant?
   /// Makes a state durable as a checkpoint. Everything that it names is durable already (I3).
   package var publish: @Sendable (StepState, _ builders: [UInt8]) throws -> Void
 
@@ -47,6 +49,7 @@ package struct StepJob {
     rejects: RejectLog? = nil, objectWatcher: (any ObjectWatcher)? = nil, rehearsal: StepRehearsal? = nil,
     isExcerpt: Bool = false, sourceRows: [String: UInt64] = [:],
     isSmall: Bool = false, waitsForCheckpoint: @escaping @Sendable () -> Bool = { false },
+    begin: ContinuousClock.Instant? = nil,
     publish: @escaping @Sendable (StepState, _ builders: [UInt8]) throws -> Void
   ) {
     self.reader = reader
@@ -69,11 +72,15 @@ package struct StepJob {
     self.sourceRows = sourceRows
     self.isSmall = isSmall
     self.waitsForCheckpoint = waitsForCheckpoint
+    self.begin = begin
     self.publish = publish
   }
 }
 
 extension StepJob {
+  /// Says when checkpoints are due.
+  var clock: CheckpointClock { CheckpointClock(monitor.interval, since: begin ?? .now) }
+
   /// References to objects that a policy left out or that were rejected; nil if there are none.
   func lostReferences(in state: StepState) -> LostReferences? {
     LostReferences(plan, state.counts, rejected: rejects?.state.mappings ?? [])

@@ -61,7 +61,7 @@ package final class StepRunner {
       path: state.workingPath(job.path), plan: plan, header: job.header, hasIndexes: job.hasIndexes,
       keepsDigests: job.keepsDigests, files: job.files, from: job.reader.snapshot, restoring: restart,
       watcher: job.watcher)
-    (clock, crew) = (CheckpointClock(job.monitor.interval), try job.isSmall ? nil : Crew(helpers: IndexEntries.helpers))
+    (clock, crew) = (job.clock, try job.isSmall ? nil : Crew(helpers: IndexEntries.helpers))
     indexes = StepIndexes(job)
     progress = StepProgress(job, indexes)
   }

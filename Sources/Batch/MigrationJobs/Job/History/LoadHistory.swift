@@ -61,7 +61,7 @@ extension RunRecorder {
       try state.file?.add(
         RunHistory.Line(
           origin: RunHistory.Origin(
-            steps: [], bytes: UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize),
+            steps: [], bytes: source.byteCount,
             entities: RunHistory.Size.all(source, model: model))))
     }
   }

@@ -82,7 +82,7 @@ package final class RunRecorder: Sendable {
         RunHistory.Line(
           origin: RunHistory.Origin(
             steps: steps.map(RunHistory.Step.init),
-            bytes: UInt64(source.snapshot.pageCount) * UInt64(source.snapshot.geometry.pageSize),
+            bytes: source.byteCount,
             entities: RunHistory.Size.all(source, model: first.origin), fingerprint: fingerprint)))
     }
   }
