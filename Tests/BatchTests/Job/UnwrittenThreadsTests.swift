@@ -119,7 +119,9 @@ struct UnwrittenThreadsTests {
       seen: StoreSighting(StoreReader(path: store, fileSystem: disk, locking: .none), disk), token: "t")
     made.planFingerprint = String(repeating: "5", count: 64)
     let plan = made
-    let publisher = RunPublisher(job, disk, under: lease, plan: plan, mayWait: { true }, writeDown: { plan })
+    let checkpoints = CheckpointStore(directory: job.checkpoints, fileSystem: disk)
+    let publisher = RunPublisher(
+      checkpoints, in: job, fileSystem: disk, under: lease, plan: plan, mayWait: { true }, writeDown: { plan })
     var position = try RunPosition(nil, steps: 2)
     (position.step, position.previousStore) = (1, "step-1.sqlite")
     for isLast in [false, true] { try publisher.publishEnd(position, isLast: isLast) }
@@ -129,6 +131,23 @@ struct UnwrittenThreadsTests {
     #expect(!publisher.waits && disk.written.contains(job.working("step-1.sqlite")))
     try publisher.publishEnd(position, isLast: true)
     #expect(disk.syncs - first == first - 2, "\(first) \(disk.syncs)")
+  }
+
+  @Test("I5: a run that an error ended behind its steps begins with the first one, and finds nothing of the others")
+  func leftovers() throws {
+    let (request, monitor) = (request(try folder.copy(source, as: "ends"), steps: 2), RunMonitor())
+    monitor.hooks = RunHooks { if $0 == .copied { throw BatchError(.failed, "no") } }
+    #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: monitor) }
+    let job = try JobDirectory(destination: request.output ?? request.source)
+    let left = ["step-1.relation.inverse.0.1", "step-2.relation.inverse.0.1", "step-2.sqlite"].map(job.working)
+    for path in left { try Data("earlier".utf8).write(to: URL(fileURLWithPath: path)) }
+    let seen = Mutex<[String]?>(nil)
+    let looks = RunMonitor { progress in
+      guard progress.step == 1 else { return }
+      seen.withLock { $0 = $0 ?? left.filter { FileManager.default.fileExists(atPath: $0) } }
+    }
+    #expect(try folder.job().resume(request.source) { _ in looks }.isVerified)
+    #expect(seen.withLock { $0 } == [])
   }
 
   @Test("I6: models that change before a run is written down decide nothing: it ends as planned, or is not resumed")

@@ -22,7 +22,9 @@ extension MigrationJob {
     else { return }
     var position = try RunPosition(found.checkpoint, steps: .max)
     if correction.beginsStep { try dropState(of: &position, job) }
-    try RunPublisher(job, fileSystem, under: lease, plan: plan, last: found) { nil }.publish(position)
+    try RunPublisher(
+      store, in: job, fileSystem: fileSystem, under: lease, plan: plan, last: found
+    ) { nil }.publish(position)
   }
 
   /// Lets the step at work begin with its first row, without the objects that it had rejected.

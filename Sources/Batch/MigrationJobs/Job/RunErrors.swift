@@ -59,7 +59,7 @@ extension MigrationRun {
     else { return }
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     guard (try? store.newestReadable() == nil) == true else { return }
-    let publisher = RunPublisher(job, fileSystem, under: lease, plan: plan) { plan }
+    let publisher = RunPublisher(store, in: job, fileSystem: fileSystem, under: lease, plan: plan) { plan }
     try? publisher.publish(RunPosition(nil, steps: plan.steps))
   }
 }

@@ -16,14 +16,14 @@ final class RunPublisher: @unchecked Sendable {
   /// When the run, or this process's part of it, began.
   let begin = ContinuousClock.now
 
-  /// `mayWait` says whether the first checkpoint may still wait until it is due. `writeDown` writes a run down that
+  /// `store` is the one that was asked for the newest checkpoint: it knows of those that cannot be read. `mayWait` says whether the first checkpoint may still wait until it is due. `writeDown` writes a run down that
   /// begins; it returns nil for one that is resumed.
   init(
-    _ job: JobDirectory, _ fileSystem: any FileSystem, under lease: Lease, plan: JobPlan,
+    _ store: CheckpointStore, in job: JobDirectory, fileSystem: any FileSystem, under lease: Lease, plan: JobPlan,
     last: FoundCheckpoint? = nil, mayWait: @escaping () -> Bool = { false }, writeDown: @escaping () throws -> JobPlan?
   ) {
-    (self.job, self.fileSystem, self.lease, self.plan) = (job, fileSystem, lease, plan.planFingerprint)
-    store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
+    (self.store, self.job, self.fileSystem, self.lease) = (store, job, fileSystem, lease)
+    self.plan = plan.planFingerprint
     self.last = last?.checkpoint.sequence ?? 0
     source = PlanFingerprint.bytes(plan.sourceFingerprint)
     (self.mayWait, self.writeDown) = (mayWait, writeDown)

@@ -22,8 +22,8 @@ extension MigrationRun {
     for rejected in found?.rejected ?? [] {
       try log.append("checkpoint \(rejected.path) cannot be used: \(rejected.reason)")
     }
-    var position = try RunPosition(found?.checkpoint, steps: steps.count)
-    let publisher = publisher(found, log)
+    var position = try begin(at: found?.checkpoint, steps: steps.count)
+    let publisher = publisher(store, last: found, log)
     var early: EarlyVerification?
     if found != nil { try log.append("resumed in step \(position.step + 1)") }
     let rejects = try rejectLog(position)
@@ -53,11 +53,23 @@ extension MigrationRun {
       accounts: position.accounts, early: early)
   }
 
-  private func publisher(_ last: FoundCheckpoint?, _ log: JobLog) -> RunPublisher {
-    let mayWait = { mayEndUnwritten && unwritten?.isOpen == true }
-    return RunPublisher(job, fileSystem, under: lease, plan: plan, last: last, mayWait: mayWait) {
-      try unwritten?.writeDown(log)
+  /// Where the run goes on. What later steps have left, and this one before its first checkpoint, is made again: it was
+  /// made of a store that may become another one, as by a corrected mapping model.
+  private func begin(at checkpoint: Checkpoint?, steps: Int) throws -> RunPosition {
+    let position = try RunPosition(checkpoint, steps: steps)
+    let (prefix, first) = (job.working("step-"), position.step + (position.state == nil ? 1 : 2))
+    for path in try fileSystem.list(job.path).map(job.file) where path.hasPrefix(prefix) {
+      guard let step = Int(path.dropFirst(prefix.count).prefix { $0 != "." }), step >= first else { continue }
+      try fileSystem.remove(path)
     }
+    return position
+  }
+
+  private func publisher(_ store: CheckpointStore, last: FoundCheckpoint?, _ log: JobLog) -> RunPublisher {
+    RunPublisher(
+      store, in: job, fileSystem: fileSystem, under: lease, plan: plan, last: last,
+      mayWait: { mayEndUnwritten && unwritten?.isOpen == true }
+    ) { try unwritten?.writeDown(log) }
   }
 
   /// What of the whole run can be known before its first row: the steps say more as they begin.
