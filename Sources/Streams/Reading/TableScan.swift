@@ -114,7 +114,10 @@ public final class TableScan {
       if let base = cell.local.baseAddress { page.room(length).copyMemory(from: base, byteCount: length) }
       page.finishRow(cell.rowid, length: length)
     }
-    guard cellPosition >= leaf.cellCount else { return }
+    if cellPosition >= leaf.cellCount { endLeaf() }
+  }
+
+  private func endLeaf() {
     (runPosition, cellPosition) = (runPosition + 1, 0)
     (lowestPlace, placesChecked) = (.max, false)
   }
