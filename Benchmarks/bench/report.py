@@ -1,4 +1,6 @@
 """RESULTS.md."""
+import statistics
+
 from . import corpus, imports, targets
 from .measure import COPY, ratio
 from .postgres import PGLOADER
@@ -105,7 +107,16 @@ def _races(result):
         lines += ["", f"The same program takes {bounded['cpu']:.1f} s of CPU time for {bounded['bundles']} of the {len(result['races'])} bundles where it also reads all rows of the "
                   f"source and sorts entries in {corpus.SORTING / MIB:.1f} MiB, as no migration with a bound of memory can do without. On {corpus.CORES} cores, both always busy, "
                   f"and with the time that a run takes with 100 objects, SQL would take {bounded['mean']:.2f} × as long, geometric mean (least {bounded['least']:.2f})."]
+        limits = [_limit(race) for race in result["races"] if "bounded" in race]
+        lines += ["", f"Where cp and sync take longer than that, a migration does, too. With both limits SQL would take {statistics.geometric_mean(limits):.2f} × as "
+                  f"long, geometric mean (least {min(limits):.2f})."]
     return lines
+
+
+def _limit(race):
+    """How many times as long SQL takes as the C program on all cores, or as a copy where that takes longer."""
+    copy = race["entries"].get(COPY)
+    return min(race["bounded"], race["entries"]["SQL"]["wall"]["median"] / copy["wall"]["median"]) if copy else race["bounded"]
 
 
 def _copy(race):
