@@ -197,8 +197,9 @@ public final class ExternalSorter: SortMember {
   }
 
   private func forget() {
-    space?.end(used: runs.isEmpty ? used + count * 2 * Self.entryBytes : .max)
+    let used = runs.isEmpty ? used + count * 2 * Self.entryBytes : .max
     empty()
+    space?.end(used: used)
     (space, file, runs, last) = (nil, nil, [], nil)
   }
 }

@@ -140,6 +140,8 @@ public final class SortMemory {
     sorter.lastExtension = extensions
     if sorter.grantedBytes + more > largestShare { try sorter.spill() }
     while grantedBytes + more > byteCount / 2, grantedBytes + more > usable, try spillLargest() {}
+    // A long key is not to lie where others were kept.
+    if needed > piece, sorter.heldBytes > sorter.grantedBytes { sorter.giveBack() }
     while heldBytes + max(0, sorter.grantedBytes + more - sorter.heldBytes) > byteCount, try free() {}
     sorter.grantedBytes += more
   }

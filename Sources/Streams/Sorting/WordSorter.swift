@@ -160,10 +160,9 @@ final class WordSorter: SortMember {
   }
 
   private func forget() {
-    for range in [room, scratch].compactMap({ $0 }) {
-      memory.takeBack(range, used: runs.isEmpty ? count * width * 16 : .max)
-    }
+    let used = runs.isEmpty ? count * width * 16 : .max
     empty()
+    for range in [room, scratch].compactMap({ $0 }) { memory.takeBack(range, used: used) }
     (room, scratch, file, runs) = (nil, nil, nil, [])
     (lastEntry, runsAscend) = ([], true)
     entries = Self.none

@@ -141,7 +141,11 @@ extension MigrationJob {
       job: job, lease: lease, plan: run, fileSystem: fileSystem, policies: policies, monitor: monitor, logger: logger,
       logs: logs, stageHandler: stageHandler, metrics: metrics, explains: request.explains, planned: steps,
       seen: source,
-      unwritten: UnwrittenRun { try writeDown(run, of: request, steps: steps, job: job, log: $0) },
+      unwritten: UnwrittenRun {
+        // A process that stood still may have been replaced meanwhile.
+        try lease.throwIfReplaced()
+        return try writeDown(run, of: request, steps: steps, job: job, log: $0)
+      },
       smallStore: smallStore, mayEndUnwritten: mayEndUnwritten(request, source)
     )
     .run()

@@ -99,7 +99,7 @@ extension MigrationJob {
     BatchError(
       .refused, "no interrupted migration of this store is known",
       hint:
-        "Check the path: a run is found by its store, and by its output. \(ProgramName.command("migrate", "--help")) says how to begin one",
+        "Check the path: a run is found by its store, and by its output. One of a store of up to 64 MiB that was killed in its first second left nothing to resume, and migrate begins again: \(ProgramName.command("migrate", "--help")) says how",
       effect: .nothingWritten, next: [ProgramName.command("migrate", "--help").line], path: path)
   }
 

@@ -56,15 +56,7 @@ extension Lease {
   private static func replace(
     _ owner: LeaseOwner, sign: Int64?, job: JobDirectory, fileSystem: any FileSystem
   ) throws -> Lease {
-    let resume = ProgramName.command("resume", job.destination)
-    // A few files are moved and removed by name then: nobody could do that beside it.
-    guard try isUnderWay(job, fileSystem) else {
-      throw BatchError(
-        .refused,
-        "process \(owner.pid) on \(owner.host) gives no sign of life, and is at the beginning or the end of its run",
-        hint: "End process \(owner.pid) on \(owner.host), then go on with \(resume)", next: [resume.line],
-        path: job.lease)
-    }
+    guard try isUnderWay(job, fileSystem) else { throw try notUnderWay(owner, in: job, fileSystem) }
     // Of two successors one is first, and the other one finds its record. An owner that removes the job has had its
     // turn, too.
     let directory = try fileSystem.hold(job.path)
@@ -86,6 +78,23 @@ extension Lease {
   /// Whether the run is between its beginning and its end.
   private static func isUnderWay(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {
     try fileSystem.status(job.plan) != nil && !CutOver(fileSystem: fileSystem, job: job).isPending()
+  }
+
+  /// For the beginning and the end of a run: a few files are moved and removed by name then, and nobody could do that
+  /// beside it.
+  private static func notUnderWay(_ owner: LeaseOwner, in job: JobDirectory, _ fileSystem: any FileSystem) throws
+    -> BatchError
+  {
+    let (who, end) = ("process \(owner.pid) on \(owner.host)", "End process \(owner.pid) on \(owner.host)")
+    guard try CutOver(fileSystem: fileSystem, job: job).isPending() else {
+      return BatchError(
+        .refused, "\(who) gives no sign of life, and is at the beginning of its run: nothing is there to take over",
+        hint: "\(end), then migrate again", path: job.lease)
+    }
+    let resume = ProgramName.command("resume", job.destination)
+    return BatchError(
+      .refused, "\(who) gives no sign of life, and is at the end of its run",
+      hint: "\(end), then go on with \(resume)", next: [resume.line], path: job.lease)
   }
 
   private static func isFree(_ job: JobDirectory, _ fileSystem: any FileSystem) throws -> Bool {

@@ -50,13 +50,15 @@ extension MigrationRun {
   }
 
   /// Writes a run down that has no checkpoint yet, so that it can be resumed: from its beginning. If that fails, or the
-  /// error was a failed write (I10), the run goes with its directory.
+  /// error was a failed write (I10), the run goes with its directory. A full disk gets room for it by what the steps
+  /// have written, which is of no use without a checkpoint.
   func keep(after error: any Error) {
     let code = BatchError(wrapping: error).code
-    guard
-      ![BatchError.Code(.inputOutput), BatchError.Code(.diskFull), BatchError.Code(.damagedCheckpoint)].contains(code),
-      let plan = try? unwritten?.writeDown(nil)
-    else { return }
+    guard ![BatchError.Code(.inputOutput), BatchError.Code(.damagedCheckpoint)].contains(code) else { return }
+    if code == BatchError.Code(.diskFull) {
+      guard unwritten?.isOpen == true, (try? removeWork(fromStep: 1)) != nil else { return }
+    }
+    guard let plan = try? unwritten?.writeDown(nil) else { return }
     let store = CheckpointStore(directory: job.checkpoints, fileSystem: fileSystem)
     guard (try? store.newestReadable() == nil) == true else { return }
     let publisher = RunPublisher(store, in: job, fileSystem: fileSystem, under: lease, plan: plan) { plan }

@@ -47,10 +47,10 @@ final class RunPublisher: @unchecked Sendable {
     try store.publish(Checkpoint(sequence: last, planFingerprint: plan, sourceFingerprint: source, sections: sections))
   }
 
-  /// Publishes where a finished step has left the run. Behind the last one nothing is left to resume without checkpoints
-  /// before it.
+  /// Publishes where a finished step has left the run, unless there is no checkpoint yet and that may wait. Behind the last
+  /// step the journal of the cut-over is near: the first checkpoint is not made there.
   func publishEnd(_ position: RunPosition, isLast: Bool) throws {
-    if isLast ? hasPublished : !waits { try publish(position) }
+    if hasPublished || !isLast && !waits { try publish(position) }
   }
 
   /// Makes the store of a finished step durable, which no checkpoint did: the first one names it (I3).

@@ -57,12 +57,17 @@ extension MigrationRun {
   /// made of a store that may become another one, as by a corrected mapping model.
   private func begin(at checkpoint: Checkpoint?, steps: Int) throws -> RunPosition {
     let position = try RunPosition(checkpoint, steps: steps)
-    let (prefix, first) = (job.working("step-"), position.step + (position.state == nil ? 1 : 2))
+    try removeWork(fromStep: position.step + (position.state == nil ? 1 : 2))
+    return position
+  }
+
+  /// Removes what a step, counted from 1, and those behind it have written.
+  func removeWork(fromStep first: Int) throws {
+    let prefix = job.working("step-")
     for path in try fileSystem.list(job.path).map(job.file) where path.hasPrefix(prefix) {
       guard let step = Int(path.dropFirst(prefix.count).prefix { $0 != "." }), step >= first else { continue }
       try fileSystem.remove(path)
     }
-    return position
   }
 
   private func publisher(_ store: CheckpointStore, last: FoundCheckpoint?, _ log: JobLog) -> RunPublisher {
