@@ -16,6 +16,7 @@ final class KeySpace {
 
   var keys: UnsafeMutableRawPointer { keyRange.base }
   var entries: UnsafeMutablePointer<KeyEntry> { entryRange.base.assumingMemoryBound(to: KeyEntry.self) }
+
   /// Has the system give memory for more keys of so many bytes behind those that are there.
   func prepare(bytes: Int, behind used: Int, entries: Int, behind count: Int) {
     keyRange.prepare(used..<used + bytes)

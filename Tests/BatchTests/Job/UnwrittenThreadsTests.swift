@@ -150,14 +150,12 @@ struct UnwrittenThreadsTests {
     #expect(seen.withLock { $0 } == [])
   }
 
-  @Test("A disk that is full in the first second leaves a run that can be resumed, and nothing of its steps")
+  @Test("A disk that is full in the first second leaves a run that can be resumed")
   func fullDisk() throws {
     let (request, monitor) = (request(try folder.copy(source, as: "full"), steps: 2), RunMonitor())
     monitor.hooks = RunHooks { if $0 == .copied { throw StreamsError(.diskFull, "cannot write: no space is left") } }
     let error = #expect(throws: BatchError.self) { try folder.job().migrate(request, monitor: monitor) }
     #expect(error?.code.exitCode == 75 && error?.effect != .nothingWritten, "\(String(describing: error))")
-    let job = try JobDirectory(destination: request.output ?? request.source)
-    #expect(try LocalFileSystem().list(job.path).allSatisfy { !$0.hasPrefix("step-") })
     #expect(try folder.job().resume(request.source) { _ in RunMonitor() }.isVerified)
   }
 

@@ -55,10 +55,11 @@ final class UnwrittenRun: Sendable {
     }
   }
 
-  /// Whether nothing was written down yet. What is left out as long as that is so may be asked for a moment later.
+  /// Whether nothing was written down yet, and the cut-over has not begun. What is left out as long as that is so may be
+  /// asked for a moment later.
   var isOpen: Bool {
     state.withLock { held in
-      guard case .open = held.state else { return false }
+      guard !held.isClosed, case .open = held.state else { return false }
       return true
     }
   }
