@@ -140,7 +140,7 @@ struct TreePage {
     repeat {
       byte = nextByte()
       rowid = rowid << 7 | Int64(byte & 0x7f)
-    } while byte >= 0x80 && place &- begin < 2 &+ 7
+    } while byte >= 0x80 && place &- begin < Varint.maximumLength
     let end = place &+ size
     guard byte < 0x80, size <= maximumLocal, end <= bytes.count else { return nil }
     return WholeRow(rowid: rowid, begin: begin, payload: place, end: end)

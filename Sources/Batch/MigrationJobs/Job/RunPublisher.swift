@@ -16,8 +16,9 @@ final class RunPublisher: @unchecked Sendable {
   /// When the run, or this process's part of it, began.
   let begin = ContinuousClock.now
 
-  /// `store` is the one that was asked for the newest checkpoint: it knows of those that cannot be read. `mayWait` says whether the first checkpoint may still wait until it is due. `writeDown` writes a run down that
-  /// begins; it returns nil for one that is resumed.
+  /// `store` is the one that was asked for the newest checkpoint: it knows of those that cannot be read. `mayWait` says
+  /// whether the first checkpoint may still wait until it is due. `writeDown` writes a run down that begins; it returns
+  /// nil for one that is resumed.
   init(
     _ store: CheckpointStore, in job: JobDirectory, fileSystem: any FileSystem, under lease: Lease, plan: JobPlan,
     last: FoundCheckpoint? = nil, mayWait: @escaping () -> Bool = { false }, writeDown: @escaping () throws -> JobPlan?

@@ -5,8 +5,8 @@ import Synchronization
 
 extension MigrationJob {
   /// Whether a run begins without a plan on the disk: a store of up to ``largestUnwritten`` bytes may be migrated before
-  /// its first checkpoint is due, unless those are counted in bytes or take longer than a second. The list of rejects, and what a program does between
-  /// stages, are remembered by checkpoints alone.
+  /// its first checkpoint is due, unless those are counted in bytes or are rarer than one a second. The list of rejects,
+  /// and what a program does between stages, are remembered by checkpoints alone.
   func mayEndUnwritten(_ request: Request, _ source: StoreReader) -> Bool {
     guard case .seconds(...1) = request.interval, request.rejects == nil, stageHandler == nil else { return false }
     // Without a plan what was read from an XML store would be read again: that takes longer than the run.
