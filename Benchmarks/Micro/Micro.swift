@@ -159,9 +159,9 @@ private func handOff() {
   }
 }
 
-/// Counts down on the one thread that asks.
+/// Counts down, for one thread at a time.
 private final class Countdown: @unchecked Sendable {
-  // Sendable: only the reading thread calls it.
+  // Sendable: one thread of the pipeline at a time reads.
   private var left: Int
   init(_ left: Int) { self.left = left }
   func next() -> Int? {

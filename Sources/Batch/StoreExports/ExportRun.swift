@@ -14,10 +14,10 @@ protocol ExportRowWriter: AnyObject {
   func write(_ page: RowPage, limit: UInt64) throws -> UInt64
 }
 
-/// One export under way: a thread reads pages of rows ahead, the caller's writes them.
+/// One export under way: other threads read pages of rows ahead, the caller's writes them.
 struct ExportRun {
   private final class Scan: @unchecked Sendable {
-    // Sendable by discipline: only the reading thread uses it.
+    // Sendable by discipline: one thread of the pipeline at a time reads.
     let scan: RowScan
     init(_ scan: RowScan) { self.scan = scan }
   }

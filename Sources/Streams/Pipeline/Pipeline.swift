@@ -1,6 +1,5 @@
-/// Reading, transforming and writing at the same time: a thread of its own for reading, the caller's for the
-/// transformation, and whoever of a crew is free for writing. Order is kept from one end to the other; at most a few
-/// elements wait on each side.
+/// Reading, transforming and writing at the same time: the caller's thread transforms, and whoever of a crew is free
+/// reads and writes. Order is kept from one end to the other; at most a few elements wait on each side.
 public struct Pipeline<Input: Sendable, Output: Sendable> {
   /// Elements that may wait between two stages.
   public static var depth: Int { 4 }
@@ -11,7 +10,7 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
   /// - Parameters:
   ///   - usesThreads: whether the stages run at the same time; false for all of them on the caller's thread, one after
   ///     the other, which is faster where there are only a few elements.
-  ///   - read: makes the next input; nil at the end. Runs on a thread of its own.
+  ///   - read: makes the next input; nil at the end. Runs on any thread, in order.
   ///   - transform: turns an input into an output. Runs on the caller's thread, in order.
   ///   - write: takes an output. Runs on any thread, in order.
   /// - Throws: ``StreamsError``.
@@ -24,7 +23,7 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
       while let input = try read() { try write(transform(input)) }
       return
     }
-    let crew = try Crew(helpers: 1)
+    let crew = try Crew(helpers: 2)
     try run(crew, read: read, transform: transform, into: CrewStage(crew, capacity: depth, write))
   }
 
@@ -37,20 +36,16 @@ public struct Pipeline<Input: Sendable, Output: Sendable> {
     into outputs: CrewStage<Output>
   ) throws {
     defer { outputs.remove() }
-    let (inputs, board) = (CrewQueue<Input>(crew, capacity: depth), crew.board)
-    let reader = try Worker {
-      do { while let input = try read() { try inputs.feed(input) } } catch { board.fail(error) }
-      inputs.finish()
-    }
+    let inputs = CrewQueue<Input>(crew, capacity: depth)
+    let source = CrewSource(inputs, read)
+    crew.board.add(source)
+    defer { crew.board.remove(source) }
     do {
       while let input = try inputs.pop(when: { outputs.queue.hasRoom }) { try outputs.push(transform(input)) }
       try outputs.drain()
     } catch {
       crew.fail(error)
-      inputs.finish()
-      _ = reader.join()
-      throw board.failure ?? error
+      throw crew.board.failure ?? error
     }
-    _ = reader.join()
   }
 }

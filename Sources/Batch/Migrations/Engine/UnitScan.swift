@@ -16,7 +16,7 @@ package struct RowSample: Sendable, Equatable {
 /// The rows that a unit reads: all of a table after the last one that a checkpoint names, or pieces of it. One thread
 /// at a time.
 final class UnitScan: @unchecked Sendable {
-  // Sendable: the reading thread of the pipeline has it alone while that runs.
+  // Sendable: one thread of the pipeline at a time reads, and the lock of its crew hands the scan over.
   private let open: (Int64?) throws -> RowScan
   private var scan: RowScan
   private var pieces: ArraySlice<Int64?> = []
