@@ -144,7 +144,7 @@ private func compression(_ records: MadeRecords) {
   }
 }
 
-/// Pages of rows go through three threads and nothing is done with them: a record is a page here.
+/// Pages of rows go through the three stages of a pipeline and nothing is done with them: a record is a page here.
 private func handOff() {
   measure("Pipeline: hand-off, a record is a page", records: 20_000, bytes: nil) {
     var left = 20_000

@@ -45,10 +45,12 @@ def take_memory(folder, size):
     """Writes a file and removes it. A host that takes back memory that its virtual machine has free for some seconds makes the first write into
     it ten times as slow: behind a long command, the next one would pay for that."""
     path, piece = os.path.join(folder, "memory.tmp"), bytes(1 << 20)
-    with open(path, "wb", buffering=0) as file:
-        for _ in range(size >> 20):
-            file.write(piece)
-    os.remove(path)
+    try:
+        with open(path, "wb", buffering=0) as file:
+            for _ in range(size >> 20):
+                file.write(piece)
+    finally:
+        os.remove(path)
     # Nor does it pay for what the disk has yet to do.
     os.sync()
 

@@ -45,6 +45,8 @@ package struct MappingComposition {
   private var order: [String]
   /// Whether the rows of every table stay in one table, without others.
   private var keepsTables = true
+  /// Whether keys became rows of a join table on the way.
+  private var hasJoined = false
   /// Whether it is still about the first version. Then expressions mean what they say.
   private var isAtBeginning = true
 
@@ -91,6 +93,7 @@ package struct MappingComposition {
         relationships: try relationships(pair.mapping, origin: origin, step: step))
     }
     for pair in pairs { try checkInverses(of: pair.mapping, step, in: found) }
+    if hasJoined { try checkJoined(in: found, next.model) }
     for pair in pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
     }
@@ -120,6 +123,21 @@ package struct MappingComposition {
         !carries(found, new, in: step.destination.model)
       else { continue }
       throw Obstacle(reason: "\(heir).\(property.name) takes over links that only their other side had")
+    }
+  }
+
+  /// Where keys became rows of a join table, one step writes the same rows, in the same order, and refuses the same only
+  /// for two entities that stand alone, and if both sides come from the two sides of one relationship.
+  private func checkJoined(in found: [String: Origin], _ model: ManagedObjectModel) throws {
+    for (entity, origin) in found {
+      for (name, trail) in origin.relationships where trail.isJoined {
+        guard let inverse = model.plainInverse(name, of: entity),
+          let target = model.relationship(name, of: entity)?.destinationEntity,
+          let other = found[target]?.relationships[inverse.name], other.isJoined,
+          let old = first.model.plainInverse(trail.name, of: origin.entity), old.name == other.name,
+          first.model.relationship(trail.name, of: origin.entity)?.destinationEntity == found[target]?.entity
+        else { throw Obstacle(reason: "\(entity).\(name) has links that were keys, but not of two entities alone") }
+      }
     }
   }
 
@@ -184,7 +202,7 @@ package struct MappingComposition {
     return moved
   }
 
-  private func relationships(
+  private mutating func relationships(
     _ mapping: EntityMapping, origin: Origin, step: ComposedStep
   ) throws -> [String: RelationshipTrail] {
     if step.keepsLinks(mapping) { return origin.relationships }
@@ -200,6 +218,7 @@ package struct MappingComposition {
       found[property.name] = try trail.continued(
         name, of: source, in: step.source, as: property.name, of: destination, in: step.destination)
     }
+    hasJoined = hasJoined || found.values.contains(where: \.isJoined)
     return origin.relationships.keeping(kept, and: found)
   }
 

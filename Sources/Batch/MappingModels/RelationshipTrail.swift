@@ -3,63 +3,84 @@ import CoreDataStore
 
 /// A relationship followed back to the first version.
 struct RelationshipTrail {
+  /// Which places of the links are stored.
+  private enum Orders {
+    /// In the first version; and those that a version on the way did not keep.
+    case followed(first: [Bool], lost: [Bool])
+    /// None: the links were keys, and are rows of a join table.
+    case none
+  }
+
   /// Its name there.
   let name: String
-  private var firstOrders: [Bool]
-  /// Orders that a version on the way did not keep.
-  private var lostOrders: [Bool]
-  /// Whether keys of the first version are links of a join table since.
-  private var hasJoined = false
+  private var orders: Orders
 
   /// Begins with a relationship as it is; nil for one that is not stored.
   init?(_ name: String, of entity: String, in layout: StoreLayout) {
     guard let storage = layout.storage(of: name, entity: entity) else { return nil }
     self.name = name
-    firstOrders = layout.orders(storage)
-    lostOrders = firstOrders.map { _ in false }
+    let first = layout.orders(storage)
+    orders = .followed(first: first, lost: first.map { _ in false })
   }
 
   var expression: Expression {
     .destinationInstances(ofRelationship: name, source: .keyPath(operand: .variable("source"), path: [name]))
   }
 
+  /// Whether keys of the first version are rows of a join table since.
+  var isJoined: Bool { if case .none = orders { true } else { false } }
+
   /// The trail one step further.
   func continued(
     _ old: String, of entity: String, in source: VersionLayout, as new: String, of newEntity: String,
     in destination: VersionLayout
   ) throws -> RelationshipTrail {
-    let (source, destination) = (try source.layout(), try destination.layout())
-    guard let from = source.storage(of: old, entity: entity), let to = destination.storage(of: new, entity: newEntity),
-      let trail = from.isAlike(to) ? self : joined(from, to, in: destination)
+    let (before, after) = (try source.layout(), try destination.layout())
+    guard let from = before.storage(of: old, entity: entity), let to = after.storage(of: new, entity: newEntity),
+      from.isAlike(to) || from.becomesLinks(to) && source.model.isSingleKey(old, of: entity) && !isOrdered
     else { throw MappingComposition.Obstacle(reason: "\(newEntity).\(new) keeps its links in another way than before") }
-    return try trail.ordered(destination.orders(to), as: "\(newEntity).\(new)")
+    var trail = self
+    if !from.isAlike(to) { trail.orders = .none }
+    return try trail.keeping(after.orders(to), as: "\(newEntity).\(new)")
   }
 
-  /// The trail where each key becomes a link of a join table: all links are kept, and one step makes of the first
-  /// version what several do. Nil for other changes, and where objects have places: what a step makes of them depends
-  /// on more than the links.
-  private func joined(
-    _ from: RelationshipStorage, _ to: RelationshipStorage, in destination: StoreLayout
-  ) -> RelationshipTrail? {
-    let orders = destination.orders(to)
-    guard from.becomesLinks(to), !firstOrders.contains(true), !orders.contains(true) else { return nil }
-    var trail = self
-    (trail.firstOrders, trail.lostOrders) = (orders, orders)
-    trail.hasJoined = true
-    return trail
-  }
+  private var isOrdered: Bool { if case .followed(let first, _) = orders { first.contains(true) } else { false } }
 
-  /// The trail where the latest version keeps the places that `orders` says.
-  private func ordered(_ orders: [Bool], as name: String) throws -> RelationshipTrail {
-    var trail = self
-    for (index, isKept) in orders.enumerated() {
+  /// The trail, if the latest version stores these orders.
+  private func keeping(_ stored: [Bool], as name: String) throws -> RelationshipTrail {
+    guard case .followed(let first, var lost) = orders else {
+      guard stored.contains(true) else { return self }
+      throw MappingComposition.Obstacle(reason: "\(name) is ordered, and its links were keys")
+    }
+    for (index, isKept) in stored.enumerated() {
       // An order that was lost and rebuilt is not the one that the first version has.
-      guard !(isKept && (hasJoined || firstOrders[index] && lostOrders[index])) else {
+      guard !(first[index] && lost[index] && isKept) else {
         throw MappingComposition.Obstacle(reason: "\(name) is ordered again")
       }
-      trail.lostOrders[index] = trail.lostOrders[index] || !isKept
+      lost[index] = lost[index] || !isKept
     }
+    var trail = self
+    trail.orders = .followed(first: first, lost: lost)
     return trail
+  }
+}
+
+extension ManagedObjectModel {
+  /// The inverse of a relationship between two entities that have neither parents nor sub-entities; nil for any other.
+  func plainInverse(_ name: String, of entity: String) -> RelationshipDescription? {
+    guard let relationship = relationship(name, of: entity), let inverse = relationship.inverseName,
+      relationship.destinationEntity != entity,
+      [entity, relationship.destinationEntity].allSatisfy({
+        self.entity($0)?.superentity == nil && subentities(of: $0).isEmpty
+      }), let found = self.relationship(inverse, of: relationship.destinationEntity), found.inverseName == name
+    else { return nil }
+    return found
+  }
+
+  /// Whether one key for each link holds a relationship and its inverse.
+  fileprivate func isSingleKey(_ name: String, of entity: String) -> Bool {
+    guard let inverse = plainInverse(name, of: entity) else { return false }
+    return inverse.isToMany != relationship(name, of: entity)?.isToMany
   }
 }
 

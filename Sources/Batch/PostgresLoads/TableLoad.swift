@@ -2,8 +2,8 @@ import LoadTables
 import RunSupport
 import Streams
 
-/// Loads the rows of one unit: a thread reads pages of rows, the caller's encodes them, another one sends them and
-/// commits. After an interruption it continues after the last row that was committed (I14).
+/// Loads the rows of one unit: the caller's thread encodes pages of rows; others read them ahead, and send and commit
+/// what was encoded. After an interruption it continues after the last row that was committed (I14).
 struct TableLoad {
   let store: LoadStore
   let book: LoadBook

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Batch
+@preconcurrency import Dispatch
 import Foundation
 import Streams
 import Synchronization
@@ -9,6 +10,12 @@ final class ListRun: Sendable {
   private struct State {
     var next = 0
     var results: [Int: ListResult] = [:]
+  }
+
+  /// A store whose command has ended; without an outcome if none was begun.
+  private struct Attempt: Sendable {
+    var result: ListResult
+    var outcome: StoreProcesses.Outcome?
   }
 
   let list: Manifest
@@ -21,6 +28,8 @@ final class ListRun: Sendable {
   /// After that a store would be stopped before its first row.
   private let lastBeginning: Date?
   private let workers = StoreWorkers()
+  /// Says what became of a store while its process has the next one already.
+  private let endings = DispatchQueue(label: "endings of stores")
   private let state = Mutex(State())
   private let orders: ListOrders
   let kept = KeptResults()
@@ -81,6 +90,7 @@ final class ListRun: Sendable {
     try ProcessSignals.whenAskedToStop(stop) {
       let workers = try Worker.startAny(Array(repeating: { self.work() }, count: min(jobs, list.entries.count)))
       for worker in workers { _ = worker.join() }
+      endings.sync {}
     }
     if isMigration { kept.end() }
     let results = self.results
@@ -128,21 +138,26 @@ final class ListRun: Sendable {
   private func work() {
     while let place = next() {
       orders.begins(list.entries[place].target, place)
-      let result = run(list.entries[place], place)
+      let attempt = run(list.entries[place], place)
       orders.ends(place)
-      // What never began is begun by the command that was to do so, and not by one that resumes.
-      if isMigration, words.verb != ["resume"] || result.isResumed != nil {
-        kept.note(result, of: list.entries[place], by: words)
-      }
-      let count = state.withLock { state in
-        state.results[place] = result
-        return state.results.count
-      }
-      guard isMigration, !isQuiet, !isJSON else { continue }
-      let time = result.tone == .done && result.seconds >= 1 ? " in \(Console.duration(result.seconds))" : ""
-      let line = "[\(count)/\(list.entries.count)] \(result.store): \(result.state)\(time)"
-      bar.withLock { $0?.say(line) }
+      endings.async { self.end(attempt, place) }
     }
+  }
+
+  private func end(_ attempt: Attempt, _ place: Int) {
+    let (entry, result) = (list.entries[place], result(of: attempt, list.entries[place]))
+    // What never began is begun by the command that was to do so, and not by one that resumes.
+    if isMigration, words.verb != ["resume"] || result.isResumed != nil {
+      kept.note(result, of: entry, by: words)
+    }
+    let count = state.withLock { state in
+      state.results[place] = result
+      return state.results.count
+    }
+    guard isMigration, !isQuiet, !isJSON else { return }
+    let time = result.tone == .done && result.seconds >= 1 ? " in \(Console.duration(result.seconds))" : ""
+    let line = "[\(count)/\(list.entries.count)] \(result.store): \(result.state)\(time)"
+    bar.withLock { $0?.say(line) }
   }
 
   private func next() -> Int? {
@@ -154,29 +169,35 @@ final class ListRun: Sendable {
     }
   }
 
-  private func run(_ entry: Manifest.Entry, _ place: Int) -> ListResult {
+  private func run(_ entry: Manifest.Entry, _ place: Int) -> Attempt {
     let started = ContinuousClock.now
-    var result = ListResult(entry)
+    var attempt = Attempt(result: ListResult(entry))
     let command = StoreCommandWords(
       store: entry.store, output: entry.output, options: orders.adding(to: words.options), deadline: deadline)
     do {
       let status = isMigration ? self.status(entry) : nil
       if status == JobStatus.State.none, words.verb == ["resume"] {
-        try leave(entry, &result)
-        return result
+        try leave(entry, &attempt.result)
+        return attempt
       }
-      result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0) }
+      attempt.result.isResumed = status.map { [.interrupted, .failed, .cutOver, .finished].contains($0) }
       let line = command.command(words.verb, takesOutput: takesOutput, isRun: isMigration, isBrief: !isJSON)
-      let outcome = StoreOutcome(try workers.run(line, place, deadline: lastBeginning))
-      result.take(outcome, stateOf(outcome), isMigration: isMigration)
-      if isMigration, result.tone != .done, outcome.failure?.code != BatchError.Code.stopped.description {
-        result.see(self.status(entry))
-      }
-      look(entry, &result)
+      attempt.outcome = try workers.run(line, place, deadline: lastBeginning)
     } catch {
-      result.take(BatchError(wrapping: error))
+      attempt.result.take(BatchError(wrapping: error))
     }
-    result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
+    attempt.result.seconds = ((ContinuousClock.now - started) / .milliseconds(1)).rounded() / 1000
+    return attempt
+  }
+
+  private func result(of attempt: Attempt, _ entry: Manifest.Entry) -> ListResult {
+    var result = attempt.result
+    guard let outcome = attempt.outcome.map(StoreOutcome.init) else { return result }
+    result.take(outcome, stateOf(outcome), isMigration: isMigration)
+    if isMigration, result.tone != .done, outcome.failure?.code != BatchError.Code.stopped.description {
+      result.see(status(entry))
+    }
+    look(entry, &result)
     return result
   }
 

@@ -54,10 +54,10 @@ public final class Crew: @unchecked Sendable {
 
 /// A stage as its crew sees it. All calls but ``run()`` are made with the board locked.
 protocol CrewWork: AnyObject {
-  /// Whether there is an element, nobody works, and what comes of it has a place.
+  /// Whether there is something to do, nobody does it, and what comes of it has a place.
   var isReady: Bool { get }
   var isBusy: Bool { get }
-  /// Takes an element to work on.
+  /// Takes what is to be done.
   func begin()
   func run() throws
   func end()
@@ -84,6 +84,7 @@ final class CrewBoard: @unchecked Sendable {
     waiting -= 1
   }
 
+  /// Adds the stage before all that are there: of a flow the last one comes first.
   func add(_ stage: any CrewWork) { lock.locked { stages.append(stage) } }
 
   /// Takes a stage out when nobody works at it any more.

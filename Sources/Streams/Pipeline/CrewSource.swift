@@ -1,7 +1,7 @@
 /// The first stage of a flow: makes elements, one after the other, as long as there is a place for them.
 ///
-/// A thread of its own for it would be one more than there are processors: it would take a processor from a thread of
-/// the crew again and again, and each page of rows would have to wake it.
+/// A thread of its own for reading would take a processor from the others again and again, and each page of rows would
+/// have to wake it.
 final class CrewSource<Element: Sendable>: CrewWork, @unchecked Sendable {
   // Sendable: guarded by the board; `made` belongs to the thread that works.
   private let queue: CrewQueue<Element>

@@ -3,6 +3,7 @@ import Testing
 @testable import CoreDataModel
 @testable import MigrationJobs
 @testable import Migrations
+@testable import RunSupport
 
 /// Links that are keys in one version and rows of a join table in a later one, held against the steps one after the other.
 @Suite("Keys that become links of join tables, in one pass")
@@ -65,6 +66,55 @@ struct FusedLinkTests {
     for path in [[placed, rows, rows], [keys, rows, ordered], [keys, ordered, ordered]] {
       let plan = try Self.passes(path)
       #expect(plan.steps.count > 1 || !plan.steps[0].passed.isEmpty, "\(plan.notes)")
+    }
+  }
+
+  @Test("I8: keys that lead nowhere, with a sub-entity in the version between, become what they become step by step")
+  func subentity() throws {
+    let special = MigrationModels.entity("Special", parent: "Reader", [])
+    let (keys, rows) = (Self.keys, Self.rows)
+    let versions = FusedMigrationTests.versions([
+      [Self.book(keys.book), Self.reader(keys.reader)],
+      [Self.book(rows.book), Self.reader(rows.reader), special],
+      [Self.book(rows.book), Self.reader(rows.reader, Self.size)],
+    ])
+    let change = { try MigrationFolder.execute($0, "UPDATE ZBOOK SET ZREADERS = 99999 WHERE Z_PK % 7 = 0") }
+    try FusedMigrationTests.passes(versions, change: change)
+  }
+
+  @Test("I8: keys of two sub-entities that become rows of one join table keep the order that they have step by step")
+  func twoKeys() throws {
+    func versions(_ last: String) -> [ManagedObjectModel] {
+      func child(_ name: String, _ links: [RelationshipDescription]) -> EntityDescription {
+        MigrationModels.entity(name, parent: "Book", id: name == last ? "Comic" : nil, [], links)
+      }
+      func key(_ inverse: String) -> [RelationshipDescription] { [StoreModels.link("readers", "Reader", inverse)] }
+      let (old, rows) = (["Comic", "Novel"], Self.rows)
+      return FusedMigrationTests.versions([
+        [Self.book([]), child("Comic", key("comics")), child("Novel", key("novels"))]
+          + [Self.reader(old.map { StoreModels.link($0.lowercased() + "s", $0, "readers", many: true) })],
+        [Self.book(rows.book), child("Comic", []), child("Novel", []), Self.reader(rows.reader)],
+        [Self.book(rows.book), child(last, []), child("Novel", []), Self.reader(rows.reader, Self.size)],
+      ])
+    }
+    for last in ["Comic", "Zine"] { try FusedMigrationTests.passes(versions(last)) }
+  }
+
+  @Test("What one step after the other refuses is refused in one pass, though the last version has no links any more")
+  func refused() throws {
+    let single: Links = ([Self.readers(many: false)], [StoreModels.link("books", "Book", "readers")])
+    let paths: [[Links]] = [[single, Self.rows, ([], [])], [single, Self.rows, Self.rows]]
+    for path in paths {
+      let versions = FusedMigrationTests.versions(path.map { [Self.book($0.book), Self.reader($0.reader)] })
+      let folder = try MigrationFolder(versions)
+      var request = folder.request(try folder.sample("V1", rows: 30, seed: 1), output: try folder.place("output"))
+      request.inference = .stepwise
+      let errors = [true, false].map { fuses in
+        request.fuses = fuses
+        return #expect(throws: BatchError.self) { try folder.migrate(request) }
+      }
+      #expect(errors[0]?.message.contains("those links would be lost") == true)
+      #expect(errors[0]?.message == errors[1]?.message)
     }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Streams
 
-/// Three stages on three threads: order, errors of each stage, waiting.
+/// Three stages by a few threads: order, errors of each stage, waiting.
 @Suite(.endsWithin(minutes: 5)) struct PipelineTests {
   struct Failure: Error, Equatable { var stage: String }
 
@@ -96,10 +96,49 @@ import Testing
     }
     #expect(error?.message.contains("a thread cannot be started") == true && error?.hint?.contains("ulimit -v") == true)
     #expect(StreamsError.system(ENOMEM, "sort", path: "a").hint?.contains("ulimit -v") == true)
-    // The reader has been joined: it reads no more.
-    let count = read.current
-    usleep(20_000)
-    #expect(read.current == count && count <= Pipeline<Int, Int>.depth + 1)
+    #expect(read.current == 0)
+  }
+
+  @Test(
+    "Several flows by one crew: each reads in order, by one thread at a time, and no more after its end",
+    arguments: 0...4)
+  func severalFlows(helpers: Int) throws {
+    let crew = try Crew(helpers: helpers)
+    for (count, pause) in [(0, "none"), (40, "read"), (40, "write"), (300, "none")] {
+      let (counter, atWork) = (Counter(), Counter())
+      let written = Mutex<[Int]>([])
+      let writing = CrewStage<Int>(crew, capacity: 2) { element in
+        if pause == "write" { usleep(200) }
+        written.withLock { $0.append(element) }
+      }
+      try Pipeline<Int, Int>.run(
+        crew,
+        read: {
+          let begun = atWork.next()
+          if pause == "read" { usleep(200) }
+          let next = counter.next()
+          #expect(atWork.current == begun && next == begun)
+          return next <= count ? next : nil
+        }, transform: { $0 }, into: writing)
+      #expect(written.withLock { $0 } == Array(0..<count).map { $0 + 1 } && counter.current == count + 1)
+    }
+  }
+
+  @Test(
+    "Trap 16: an error of reading ends a flow of a crew, and nothing is read after it", arguments: 0...3, [1, 5, 20])
+  func readError(helpers: Int, last: Int) throws {
+    let (crew, counter) = (try Crew(helpers: helpers), Counter())
+    let writing = CrewStage<Int>(crew, capacity: 2) { _ in }
+    #expect(throws: Failure(stage: "read")) {
+      try Pipeline<Int, Int>.run(
+        crew,
+        read: {
+          guard counter.next() < last else { throw Failure(stage: "read") }
+          return 1
+        }, transform: { $0 }, into: writing)
+    }
+    usleep(5000)
+    #expect(counter.current == last)
   }
 
   @Test(

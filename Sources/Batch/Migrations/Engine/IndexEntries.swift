@@ -10,8 +10,9 @@ package struct IndexEntries {
   /// Lanes at most: each has part of the memory, and with little of it there are many runs to merge.
   private static let mostLanes = 4
 
-  /// Threads beside the caller's that writing and all lanes can keep busy, on other processors.
-  static var helpers: Int { min(1 + mostLanes, ProcessInfo.processInfo.activeProcessorCount - 1) }
+  /// Threads beside the caller's that reading, writing and all lanes can keep busy, on other processors; one at least,
+  /// which works while the other one waits for the disk.
+  static var helpers: Int { max(1, min(1 + mostLanes, ProcessInfo.processInfo.activeProcessorCount - 1)) }
 
   let indexes: [StoreIndex]
   private let memories: [SortMemory]

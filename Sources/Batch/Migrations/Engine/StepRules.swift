@@ -31,6 +31,12 @@ struct StepRules {
 
   private func newlyRequired(_ entity: String) -> ObjectRules? {
     let layout = drafts.layout
+    // Most entities demand nothing, and their mappings need not be gone through.
+    guard
+      layout.model.attributes(of: entity).contains(where: {
+        $0.type == .composite || Inference.needsValues($0, from: nil)
+      })
+    else { return nil }
     let columns = drafts.drafts.filter { $0.destination.name == entity }.flatMap { draft in
       draft.mapping.attributeMappings.flatMap { property -> [ObjectRules.Column] in
         let name = property.copiedAttribute ?? property.name
