@@ -36,7 +36,7 @@ package struct MappingComposition {
 
   private typealias Origins = [String: AttributeOrigin]
 
-  private let first: VersionLayout
+  let first: VersionLayout
   /// The latest version.
   package private(set) var latest: VersionLayout
   /// By entity of the latest version; entities without objects have none.
@@ -78,6 +78,7 @@ package struct MappingComposition {
         mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
       }
     }
+    try checkGone(mappings, Set(pairs.map(\.source)))
     let step = ComposedStep(
       source: latest, destination: next,
       heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
@@ -123,21 +124,6 @@ package struct MappingComposition {
         !carries(found, new, in: step.destination.model)
       else { continue }
       throw Obstacle(reason: "\(heir).\(property.name) takes over links that only their other side had")
-    }
-  }
-
-  /// Where keys became rows of a join table, one step writes the same rows, in the same order, and refuses the same only
-  /// for two entities that stand alone, and if both sides come from the two sides of one relationship.
-  private func checkJoined(in found: [String: Origin], _ model: ManagedObjectModel) throws {
-    for (entity, origin) in found {
-      for (name, trail) in origin.relationships where trail.isJoined {
-        guard let inverse = model.plainInverse(name, of: entity),
-          let target = model.relationship(name, of: entity)?.destinationEntity,
-          let other = found[target]?.relationships[inverse.name], other.isJoined,
-          let old = first.model.plainInverse(trail.name, of: origin.entity), old.name == other.name,
-          first.model.relationship(trail.name, of: origin.entity)?.destinationEntity == found[target]?.entity
-        else { throw Obstacle(reason: "\(entity).\(name) has links that were keys, but not of two entities alone") }
-      }
     }
   }
 

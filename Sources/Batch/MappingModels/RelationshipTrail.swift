@@ -66,17 +66,6 @@ struct RelationshipTrail {
 }
 
 extension ManagedObjectModel {
-  /// The inverse of a relationship between two entities that have neither parents nor sub-entities; nil for any other.
-  func plainInverse(_ name: String, of entity: String) -> RelationshipDescription? {
-    guard let relationship = relationship(name, of: entity), let inverse = relationship.inverseName,
-      relationship.destinationEntity != entity,
-      [entity, relationship.destinationEntity].allSatisfy({
-        self.entity($0)?.superentity == nil && subentities(of: $0).isEmpty
-      }), let found = self.relationship(inverse, of: relationship.destinationEntity), found.inverseName == name
-    else { return nil }
-    return found
-  }
-
   /// Whether one key for each link holds a relationship and its inverse.
   fileprivate func isSingleKey(_ name: String, of entity: String) -> Bool {
     guard let inverse = plainInverse(name, of: entity) else { return false }

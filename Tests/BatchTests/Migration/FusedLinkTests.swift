@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CoreDataModel
+@testable import MappingModels
 @testable import MigrationJobs
 @testable import Migrations
 @testable import RunSupport
@@ -69,17 +70,48 @@ struct FusedLinkTests {
     }
   }
 
-  @Test("I8: keys that lead nowhere, with a sub-entity in the version between, become what they become step by step")
+  @Test("I8: links that lead nowhere, with a sub-entity in the version between, become what they become step by step")
   func subentity() throws {
     let special = MigrationModels.entity("Special", parent: "Reader", [])
-    let (keys, rows) = (Self.keys, Self.rows)
+    for (first, sql) in [
+      (Self.keys, "UPDATE ZBOOK SET ZREADERS = 99999 WHERE Z_PK % 7 = 0"),
+      (Self.rows, "UPDATE OR IGNORE Z_1READERS SET Z_2READERS = 99999 WHERE Z_1BOOKS % 7 = 0"),
+    ] {
+      let versions = FusedMigrationTests.versions([
+        [Self.book(first.book), Self.reader(first.reader)],
+        [Self.book(Self.rows.book), Self.reader(Self.rows.reader), special],
+        [Self.book(Self.rows.book), Self.reader(Self.rows.reader, Self.size)],
+      ])
+      try FusedMigrationTests.passes(versions) { try MigrationFolder.execute($0, sql) }
+    }
+  }
+
+  @Test("A mapping model that says nothing of a sub-entity with links is refused in one pass as it is step by step")
+  func forgotten() throws {
+    let special = MigrationModels.entity("Special", parent: "Reader", [])
     let versions = FusedMigrationTests.versions([
-      [Self.book(keys.book), Self.reader(keys.reader)],
-      [Self.book(rows.book), Self.reader(rows.reader), special],
-      [Self.book(rows.book), Self.reader(rows.reader, Self.size)],
+      [Self.book(Self.rows.book), Self.reader(Self.rows.reader), special],
+      [Self.book(Self.rows.book), Self.reader(Self.rows.reader, Self.size), special],
+      [Self.book(Self.rows.book), Self.reader(Self.rows.reader, Self.size)],
     ])
-    let change = { try MigrationFolder.execute($0, "UPDATE ZBOOK SET ZREADERS = 99999 WHERE Z_PK % 7 = 0") }
-    try FusedMigrationTests.passes(versions, change: change)
+    var model = MappingModel(
+      name: "TwoToThree",
+      entityMappings: ["Book", "Reader"].map { name in
+        var mapping = EntityMapping(sourceEntity: name, destinationEntity: name)
+        let (attributes, relationships) = (versions[2].attributes(of: name), versions[2].relationships(of: name))
+        mapping.attributeMappings = attributes.map { PropertyMapping(name: $0.name, valueExpression: nil) }
+        mapping.relationshipMappings = relationships.map { PropertyMapping(name: $0.name, valueExpression: nil) }
+        return mapping
+      })
+    (model.sourceModelName, model.destinationModelName) = ("V2", "V3")
+    let folder = try MigrationFolder(versions, mappings: [model])
+    var request = folder.request(try folder.sample("V1", rows: 60, seed: 1), output: try folder.place("output"))
+    let errors = [true, false].map { fuses in
+      request.fuses = fuses
+      return #expect(throws: BatchError.self) { try folder.migrate(request) }
+    }
+    #expect(errors[0]?.message.contains("may belong to Special") == true)
+    #expect(errors[0]?.message == errors[1]?.message)
   }
 
   @Test("I8: keys of two sub-entities that become rows of one join table keep the order that they have step by step")

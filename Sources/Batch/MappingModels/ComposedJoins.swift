@@ -1,0 +1,53 @@
+import CoreDataModel
+
+extension MappingComposition {
+  /// Links in join tables of a whole hierarchy lie together. Where a part of it is not mapped, a step refuses that, and
+  /// where it goes, a step leaves out links that lead nowhere; one that does not know the part would do neither.
+  func checkGone(_ mappings: [EntityMapping], _ mapped: Set<String>) throws {
+    for entity in latest.model.entities where !entity.isAbstract && !mapped.contains(entity.name) {
+      let isRemoved = mappings.contains { $0.sourceEntity == entity.name && $0.destinationEntity == nil }
+      let isKnown = isRemoved && origins[entity.name] != nil
+      guard !isKnown, !latest.model.isAlone(entity.name), latest.model.isManyToMany(entity.name) else { continue }
+      throw Obstacle(reason: "\(entity.name) is gone, and links of its hierarchy are not")
+    }
+  }
+
+  /// Where keys became rows of a join table, one step writes the same rows, in the same order, and refuses the same only
+  /// for two entities that stand alone, and if both sides come from the two sides of one relationship.
+  func checkJoined(in found: [String: Origin], _ model: ManagedObjectModel) throws {
+    for (entity, origin) in found {
+      for (name, trail) in origin.relationships where trail.isJoined {
+        guard let inverse = model.plainInverse(name, of: entity),
+          let target = model.relationship(name, of: entity)?.destinationEntity,
+          let other = found[target]?.relationships[inverse.name], other.isJoined,
+          let old = first.model.plainInverse(trail.name, of: origin.entity), old.name == other.name,
+          first.model.relationship(trail.name, of: origin.entity)?.destinationEntity == found[target]?.entity
+        else { throw Obstacle(reason: "\(entity).\(name) has links that were keys, but not of two entities alone") }
+      }
+    }
+  }
+}
+
+extension ManagedObjectModel {
+  /// Whether an entity has neither a parent nor sub-entities.
+  func isAlone(_ entity: String) -> Bool {
+    self.entity(entity)?.superentity == nil && subentities(of: entity).isEmpty
+  }
+
+  /// Whether an entity has a many-to-many relationship.
+  fileprivate func isManyToMany(_ entity: String) -> Bool {
+    relationships(of: entity).contains { relationship in
+      let inverse = relationship.inverseName.flatMap { self.relationship($0, of: relationship.destinationEntity) }
+      return relationship.isToMany && inverse?.isToMany == true
+    }
+  }
+
+  /// The inverse of a relationship between two entities that stand alone; nil for any other.
+  func plainInverse(_ name: String, of entity: String) -> RelationshipDescription? {
+    guard let relationship = relationship(name, of: entity), let inverse = relationship.inverseName,
+      relationship.destinationEntity != entity, isAlone(entity), isAlone(relationship.destinationEntity),
+      let found = self.relationship(inverse, of: relationship.destinationEntity), found.inverseName == name
+    else { return nil }
+    return found
+  }
+}
