@@ -8,8 +8,6 @@ import time
 
 # What no migration can do without: writing its result, without a thought.
 COPY = "cp + sync"
-# No more is written for memory alone: the kernel would begin to write it to the disk.
-LARGEST_MEMORY = 1 << 30
 
 
 class Failed(Exception):
@@ -41,30 +39,14 @@ def remove(path):
         shutil.rmtree(os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{suffix}"), ignore_errors=True)
 
 
-def take_memory(folder, size):
-    """Writes a file and removes it. A host that takes back memory that its virtual machine has free for some seconds makes the first write into
-    it ten times as slow: behind a long command, the next one would pay for that."""
-    path, piece = os.path.join(folder, "memory.tmp"), bytes(1 << 20)
-    try:
-        with open(path, "wb", buffering=0) as file:
-            for _ in range(size >> 20):
-                file.write(piece)
-    finally:
-        os.remove(path)
-    # Nor does it pay for what the disk has yet to do.
-    os.sync()
-
-
 def contest(name, contestants, output, rounds, check=None):
     """Runs commands in turns, so that all have the same share of the machine's moods. The first turn warms up and is not
     counted; in it `check` looks at each output. `contestants`: name to command. Returns name to samples."""
-    samples, size = {contestant: [] for contestant in contestants}, 0
+    samples = {contestant: [] for contestant in contestants}
     for turn in range(rounds + 1):
         for contestant, command in contestants.items():
             remove(output)
-            take_memory(os.path.dirname(output), min(2 * size, LARGEST_MEMORY))
             result = measure(command)
-            size = max(size, os.path.getsize(output) if os.path.exists(output) else 0)
             if turn > 0:
                 samples[contestant].append(result)
             elif check is not None:
