@@ -84,7 +84,7 @@ final class CrewBoard: @unchecked Sendable {
     waiting -= 1
   }
 
-  /// Adds the stage before all that are there: of a flow the last one comes first.
+  /// What is added first is done first: of a flow that is the last stage.
   func add(_ stage: any CrewWork) { lock.locked { stages.append(stage) } }
 
   /// Takes a stage out when nobody works at it any more.
