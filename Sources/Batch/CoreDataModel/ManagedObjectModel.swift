@@ -127,6 +127,11 @@ public struct ManagedObjectModel: Sendable, Equatable {
     }
   }
 
+  /// The relationship at the other end of one; nil for one without inverse.
+  package func otherEnd(of relationship: RelationshipDescription) -> RelationshipDescription? {
+    relationship.inverseName.flatMap { self.relationship($0, of: relationship.destinationEntity) }
+  }
+
   /// The attribute of that name, own or inherited.
   public func attribute(_ name: String, of entity: String) -> AttributeDescription? {
     nearest(entity) { here in

@@ -3,10 +3,9 @@ import CoreDataModel
 extension MappingComposition {
   /// Links in join tables of a whole hierarchy lie together. Where a part of it is not mapped, a step refuses that, and
   /// where it goes, a step leaves out links that lead nowhere; one that does not know the part would do neither.
-  func checkGone(_ mappings: [EntityMapping], _ mapped: Set<String>) throws {
-    for entity in latest.model.entities where !entity.isAbstract && !mapped.contains(entity.name) {
-      let isRemoved = mappings.contains { $0.sourceEntity == entity.name && $0.destinationEntity == nil }
-      let isKnown = isRemoved && origins[entity.name] != nil
+  func checkGone(_ mappings: [EntityMapping], _ step: ComposedStep) throws {
+    for entity in latest.model.entities where !entity.isAbstract && step.heirs[entity.name] == nil {
+      let isKnown = origins[entity.name] != nil && mappings.contains { $0.removes(entity.name) }
       guard !isKnown, !latest.model.isAlone(entity.name), latest.model.isManyToMany(entity.name) else { continue }
       throw Obstacle(reason: "\(entity.name) is gone, and links of its hierarchy are not")
     }
@@ -36,18 +35,14 @@ extension ManagedObjectModel {
 
   /// Whether an entity has a many-to-many relationship.
   fileprivate func isManyToMany(_ entity: String) -> Bool {
-    relationships(of: entity).contains { relationship in
-      let inverse = relationship.inverseName.flatMap { self.relationship($0, of: relationship.destinationEntity) }
-      return relationship.isToMany && inverse?.isToMany == true
-    }
+    relationships(of: entity).contains { $0.isToMany && otherEnd(of: $0)?.isToMany == true }
   }
 
   /// The inverse of a relationship between two entities that stand alone; nil for any other.
   func plainInverse(_ name: String, of entity: String) -> RelationshipDescription? {
-    guard let relationship = relationship(name, of: entity), let inverse = relationship.inverseName,
-      relationship.destinationEntity != entity, isAlone(entity), isAlone(relationship.destinationEntity),
-      let found = self.relationship(inverse, of: relationship.destinationEntity), found.inverseName == name
+    guard let relationship = relationship(name, of: entity), relationship.destinationEntity != entity, isAlone(entity),
+      isAlone(relationship.destinationEntity), let inverse = otherEnd(of: relationship), inverse.inverseName == name
     else { return nil }
-    return found
+    return inverse
   }
 }

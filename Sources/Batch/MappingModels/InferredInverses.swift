@@ -11,7 +11,7 @@ extension Inference {
       let owner = entities[new.destinationEntity],
       let old = RenamingMatch(Self.stored(owner, in: source), Self.stored(new.destinationEntity, in: destination))
         .pairs[name].flatMap({ source.relationship($0, of: owner) }), source.isKind(entity, of: old.destinationEntity),
-      let back = old.inverseName.flatMap({ source.relationship($0, of: old.destinationEntity) }), !back.isTransient,
+      let back = source.otherEnd(of: old), !back.isTransient,
       !back.isToMany, !match.pairs.values.contains(back.name)
     else { return nil }
     return back

@@ -78,7 +78,6 @@ package struct MappingComposition {
         mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
       }
     }
-    try checkGone(mappings, Set(pairs.map(\.source)))
     let step = ComposedStep(
       source: latest, destination: next,
       heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
@@ -86,6 +85,7 @@ package struct MappingComposition {
     guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
       throw Obstacle(reason: "an entity has several mappings")
     }
+    try checkGone(mappings, step)
     var found: [String: Origin] = [:]
     for pair in pairs {
       guard let origin = origins[pair.source] else { continue }

@@ -74,6 +74,9 @@ public struct EntityMapping: Sendable, Equatable {
     public var reason: String?
   }
 
+  /// Whether it says that all objects of an entity go.
+  package func removes(_ entity: String) -> Bool { sourceEntity == entity && destinationEntity == nil }
+
   /// Whether nothing but removals leaves objects out.
   package var isFilteredByRemovals: Bool {
     !removals.isEmpty && filterPredicate == Self.filter(nil, without: removals)

@@ -86,10 +86,7 @@ package struct ToOneCheck {
 
   /// The other side of a relationship, if it is a to-one.
   private func toOne(behind relationship: RelationshipDescription) -> String? {
-    guard let inverse = relationship.inverseName,
-      destination.relationship(inverse, of: relationship.destinationEntity)?.isToMany == false
-    else { return nil }
-    return inverse
+    destination.otherEnd(of: relationship).flatMap { $0.isToMany ? nil : $0.name }
   }
 
   /// The entity of the objects that a target means, and on which predicates; nil for those that a rule has made.

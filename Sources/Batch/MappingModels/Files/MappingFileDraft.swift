@@ -101,8 +101,7 @@ extension MappingFileWriter {
     return mapping.relationshipMappings.compactMap { property in
       let path = property.valueExpression.map { $0.carriedRelationship?.path } ?? property.name
       guard let path, let new = destination.relationship(property.name, of: to), new.isToMany, new.inverseName == nil,
-        let old = source.relationship(path, of: from), old.isToMany, let inverse = old.inverseName,
-        source.relationship(inverse, of: old.destinationEntity)?.isToMany == true
+        let old = source.relationship(path, of: from), old.isToMany, source.otherEnd(of: old)?.isToMany == true
       else { return nil }
       let fact =
         "without an inverse an object can be in \(property.name) of one object alone, and was in those of several"

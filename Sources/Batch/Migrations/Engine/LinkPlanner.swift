@@ -199,11 +199,6 @@ struct LinkPlanner {
   }
 }
 
-extension EntityMapping {
-  /// Whether it says that all objects of an entity go.
-  fileprivate func removes(_ entity: String) -> Bool { sourceEntity == entity && destinationEntity == nil }
-}
-
 extension StepDraft {
   /// Whether a mapping leaves out some objects of a kind.
   fileprivate func hasFilters(_ kind: String) -> Bool {

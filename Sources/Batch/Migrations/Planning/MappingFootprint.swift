@@ -117,8 +117,7 @@ struct FootprintReader {
     case .join(let table, _): footprint.writes.insert(layout.joinTables[table].relationship.description)
     case .inverseKey, .ownerKey: for kind in kinds(of: destination) { write(kind, &footprint) }
     case .ownKey:
-      let inverse = relationship.inverseName.flatMap { model.relationship($0, of: destination) }
-      guard inverse?.isToMany == false else { return }
+      guard model.otherEnd(of: relationship)?.isToMany == false else { return }
       for kind in kinds(of: destination) { write(kind, &footprint) }
     case nil: return
     }
