@@ -11,16 +11,32 @@ extension MappingComposition {
     }
   }
 
+  /// A relationship of the latest version whose join table has rows of several ones of the first; nil for none.
+  func findMerged() throws -> String? {
+    var (sources, found): ([Int: Int], Set<Int>) = ([:], [])
+    let (old, new) = (try first.layout(), try latest.layout())
+    for (entity, origin) in origins {
+      for (name, trail) in origin.relationships where !trail.isJoined {
+        guard case .join(let table, _) = new.storage(of: name, entity: entity),
+          case .join(let source, _) = old.storage(of: trail.name, entity: origin.entity)
+        else { continue }
+        if let other = sources.updateValue(source, forKey: table), other != source { found.insert(table) }
+      }
+    }
+    return found.min().map { "\(new.joinTables[$0].relationship)" }
+  }
+
   /// Where keys became rows of a join table, one step writes the same rows, in the same order, and refuses the same only
-  /// for two entities that stand alone, and if both sides come from the two sides of one relationship.
+  /// for two entities that stand alone, and if all that is carried of both sides comes from the two sides of one
+  /// relationship.
   func checkJoined(in found: [String: Origin], _ model: ManagedObjectModel) throws {
     for (entity, origin) in found {
       for (name, trail) in origin.relationships where trail.isJoined {
         guard let inverse = model.plainInverse(name, of: entity),
-          let target = model.relationship(name, of: entity)?.destinationEntity,
-          let other = found[target]?.relationships[inverse.name], other.isJoined,
-          let old = first.model.plainInverse(trail.name, of: origin.entity), old.name == other.name,
-          first.model.relationship(trail.name, of: origin.entity)?.destinationEntity == found[target]?.entity
+          let target = model.relationship(name, of: entity)?.destinationEntity, let other = found[target],
+          let old = first.model.plainInverse(trail.name, of: origin.entity),
+          first.model.relationship(trail.name, of: origin.entity)?.destinationEntity == other.entity,
+          other.relationships[inverse.name].map({ $0.isJoined && $0.name == old.name }) ?? true
         else { throw Obstacle(reason: "\(entity).\(name) has links that were keys, but not of two entities alone") }
       }
     }

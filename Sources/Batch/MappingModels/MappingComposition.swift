@@ -47,6 +47,9 @@ package struct MappingComposition {
   private var keepsTables = true
   /// Whether keys became rows of a join table on the way.
   private var hasJoined = false
+  /// A relationship whose links come from several join tables. They lie in the order in which the step that brought them
+  /// together made their objects; the next one may have another.
+  private var merged: String?
   /// Whether it is still about the first version. Then expressions mean what they say.
   private var isAtBeginning = true
 
@@ -71,7 +74,7 @@ package struct MappingComposition {
 
   /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
   package mutating func append(_ mappings: [EntityMapping], to next: VersionLayout) throws {
-    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
+    try checkGoesOn()
     let pairs = try mappings.compactMap { mapping in
       try Self.check(mapping)
       return mapping.sourceEntity.flatMap { source in
@@ -98,9 +101,15 @@ package struct MappingComposition {
     for pair in pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
     }
-    keepsTables = step.keepsTables
     order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
-    (origins, latest, isAtBeginning) = (found, next, false)
+    (origins, latest, isAtBeginning, keepsTables) = (found, next, false, step.keepsTables)
+    if !pairs.allSatisfy({ step.keepsLinks($0.mapping) }) { merged = try findMerged() }
+  }
+
+  /// What a step before did to rows may depend on the order of its mappings.
+  private func checkGoesOn() throws {
+    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
+    if let merged { throw Obstacle(reason: "\(merged) has links of several join tables") }
   }
 
   /// Links that a step before carried by their other side alone go along only if that side is carried on.

@@ -66,6 +66,30 @@ struct FusedLinkTests {
     }
   }
 
+  @Test("I8: so do keys of which only one side keeps its name; the plan counts the links that a later version drops")
+  func oneSide() throws {
+    let owners = [StoreModels.link("owners", "Reader", "books", many: true)]
+    let books = [StoreModels.link("books", "Book", "owners", many: true)]
+    let novels = [StoreModels.link("novels", "Book", "readers", many: true)]
+    for rows in [(owners, books), ([Self.readers(many: true, inverse: "novels")], novels)] {
+      let plans = try [rows, ([], [])].map { try Self.passes([Self.keys, rows, $0]) }
+      #expect(plans.allSatisfy { $0.steps.count == 1 && $0.steps[0].passed.isEmpty }, "\(plans.map(\.notes))")
+      let notes = plans.map { $0.accounts.flatMap(\.notes).joined() }
+      #expect(!notes[0].contains("links of") && notes[1].contains("links of Book.readers"), "\(notes)")
+    }
+  }
+
+  @Test("A plan counts links that a later version drops, where the version between is a stage and keeps one side")
+  func told() throws {
+    let special = MigrationModels.entity("Special", parent: "Reader", [])
+    let owners = StoreModels.link("owners", "Reader", "books", many: true)
+    let books = StoreModels.link("books", "Book", "owners", many: true)
+    let paths: [Links] = [Self.keys, ([owners], [books]), ([], [])]
+    let plan = try FusedMigrationTests.passes(
+      FusedMigrationTests.versions(paths.map { [Self.book($0.book), Self.reader($0.reader), special] }))
+    #expect(plan.accounts.count == 2 && plan.accounts[1].notes.contains { $0.contains("links of Book.owners") })
+  }
+
   @Test("I8: so do the keys of relationships that get another name later")
   func renamed() throws {
     var renamed = Self.books("novels")
@@ -124,22 +148,26 @@ struct FusedLinkTests {
     try Self.refused(versions, [model], saying: "may belong to Special")
   }
 
-  @Test("I8: keys of two sub-entities that become rows of one join table keep the order that they have step by step")
-  func twoKeys() throws {
-    func versions(_ last: String) -> [ManagedObjectModel] {
+  @Test("I8: links of two sub-entities that become rows of one join table keep the order that they have step by step")
+  func twoSubentities() throws {
+    func versions(_ last: String, areKeys: Bool) -> [ManagedObjectModel] {
       func child(_ name: String, _ links: [RelationshipDescription]) -> EntityDescription {
         MigrationModels.entity(name, parent: "Book", id: name == last ? "Comic" : nil, [], links)
       }
-      func key(_ inverse: String) -> [RelationshipDescription] { [StoreModels.link("readers", "Reader", inverse)] }
+      func link(_ inverse: String) -> [RelationshipDescription] {
+        [StoreModels.link("readers", "Reader", inverse, many: !areKeys)]
+      }
       let (old, rows) = (["Comic", "Novel"], Self.rows)
       return FusedMigrationTests.versions([
-        [Self.book([]), child("Comic", key("comics")), child("Novel", key("novels"))]
+        [Self.book([]), child("Comic", link("comics")), child("Novel", link("novels"))]
           + [Self.reader(old.map { StoreModels.link($0.lowercased() + "s", $0, "readers", many: true) })],
         [Self.book(rows.book), child("Comic", []), child("Novel", []), Self.reader(rows.reader)],
         [Self.book(rows.book), child(last, []), child("Novel", []), Self.reader(rows.reader, Self.size)],
       ])
     }
-    for last in ["Comic", "Zine"] { try FusedMigrationTests.passes(versions(last)) }
+    for (last, areKeys) in [("Comic", true), ("Zine", true), ("Comic", false), ("Zine", false)] {
+      try FusedMigrationTests.passes(versions(last, areKeys: areKeys))
+    }
   }
 
   @Test("What one step after the other refuses is refused in one pass, though the last version has no links any more")

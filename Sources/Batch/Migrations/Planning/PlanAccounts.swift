@@ -33,12 +33,13 @@ extension VersionAccount {
   /// The account with the counts that follow from those of the version before, where that step was inferred.
   fileprivate func following(_ before: VersionAccount, in model: ManagedObjectModel) -> VersionAccount {
     var (account, objects) = (self, [String: UInt64?]())
+    let sides = sides
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
-      let sources = before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) }
-      let sum = sources.reduce(UInt64?(0)) { sum, source in
-        before.count(of: source).flatMap { count in sum.map { $0 + count } }
+      let sources = before.lines.filter { source in
+        source.kind == line.kind && source.to.contains { sides[$0, default: $0] == line.path }
       }
+      let sum = before.sum(of: sources)
       var count = sum
       if line.kind == .entity { objects[line.entity] = sum }
       // A value that is required, or one that is new, comes from the model.
@@ -53,13 +54,29 @@ extension VersionAccount {
     return account
   }
 
-  /// The count of a line, or of the line that counts for it.
-  private func count(of line: AccountLine) -> UInt64? {
+  /// By the path of a relationship whose links another line counts, the path of that line.
+  private var sides: [String: String] {
+    let others = lines.filter { $0.countedAs != nil }.map { ($0.path, counting($0)?.path ?? $0.path) }
+    return Dictionary(others) { first, _ in first }
+  }
+
+  /// What lines count together. Links are counted once, though both of their sides are asked for.
+  private func sum(of lines: [AccountLine]) -> UInt64? {
+    var known: Set<String> = []
+    return lines.reduce(UInt64?(0)) { sum, line in
+      let line = counting(line)
+      guard line.map({ known.insert($0.path).inserted }) ?? true else { return sum }
+      return line?.count.flatMap { count in sum.map { $0 + count } }
+    }
+  }
+
+  /// The line that counts for a line, which may be itself.
+  private func counting(_ line: AccountLine) -> AccountLine? {
     var (line, hops) = (line, 0)
     while let other = line.countedAs, hops < 3 {
       guard let next = lines.first(where: { $0.path == other && $0.kind == line.kind }) else { return nil }
       (line, hops) = (next, hops + 1)
     }
-    return line.count
+    return line
   }
 }
