@@ -11,19 +11,20 @@ extension MappingComposition {
     }
   }
 
-  /// A relationship of the latest version whose join table has rows of several ones of the first; nil for none.
-  func findMerged() throws -> String? {
-    var (sources, found): ([Int: Int], Set<Int>) = ([:], [])
+  /// Whether a join table of the latest version has rows of several ones of the first. Rows that were keys are those of
+  /// one relationship: ``checkJoined(in:_:)``.
+  func mergesJoins() throws -> Bool {
+    var sources: [Int: Int] = [:]
     let (old, new) = (try first.layout(), try latest.layout())
     for (entity, origin) in origins {
       for (name, trail) in origin.relationships where !trail.isJoined {
         guard case .join(let table, _) = new.storage(of: name, entity: entity),
           case .join(let source, _) = old.storage(of: trail.name, entity: origin.entity)
         else { continue }
-        if let other = sources.updateValue(source, forKey: table), other != source { found.insert(table) }
+        if let other = sources.updateValue(source, forKey: table), other != source { return true }
       }
     }
-    return found.min().map { "\(new.joinTables[$0].relationship)" }
+    return false
   }
 
   /// Where keys became rows of a join table, one step writes the same rows, in the same order, and refuses the same only

@@ -47,9 +47,8 @@ package struct MappingComposition {
   private var keepsTables = true
   /// Whether keys became rows of a join table on the way.
   private var hasJoined = false
-  /// A relationship whose links come from several join tables. They lie in the order in which the step that brought them
-  /// together made their objects; the next one may have another.
-  private var merged: String?
+  /// Whether links of several join tables lie in one since.
+  private var hasMerged = false
   /// Whether it is still about the first version. Then expressions mean what they say.
   private var isAtBeginning = true
 
@@ -74,7 +73,7 @@ package struct MappingComposition {
 
   /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
   package mutating func append(_ mappings: [EntityMapping], to next: VersionLayout) throws {
-    try checkGoesOn()
+    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
     let pairs = try mappings.compactMap { mapping in
       try Self.check(mapping)
       return mapping.sourceEntity.flatMap { source in
@@ -103,13 +102,7 @@ package struct MappingComposition {
     }
     order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
     (origins, latest, isAtBeginning, keepsTables) = (found, next, false, step.keepsTables)
-    if !pairs.allSatisfy({ step.keepsLinks($0.mapping) }) { merged = try findMerged() }
-  }
-
-  /// What a step before did to rows may depend on the order of its mappings.
-  private func checkGoesOn() throws {
-    guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
-    if let merged { throw Obstacle(reason: "\(merged) has links of several join tables") }
+    if !pairs.allSatisfy({ step.keepsLinks($0.mapping) }) { hasMerged = try mergesJoins() }
   }
 
   /// Links that a step before carried by their other side alone go along only if that side is carried on.
@@ -118,23 +111,35 @@ package struct MappingComposition {
       return
     }
     guard found[heir]?.relationships.count != mapping.relationshipMappings.count else { return }
-    func carries(_ origins: [String: Origin], _ relationship: RelationshipDescription, in model: ManagedObjectModel)
-      -> Bool
-    {
-      guard let inverse = relationship.inverseName else { return false }
-      return origins.contains {
-        $1.relationships[inverse] != nil && model.isKind($0, of: relationship.destinationEntity)
-      }
-    }
     for property in mapping.relationshipMappings where found[heir]?.relationships[property.name] == nil {
       guard let name = try step.relationship(property, source), origin.relationships[name] == nil,
-        let old = latest.model.relationship(name, of: source), carries(origins, old, in: latest.model),
-        let new = step.destination.model.relationship(property.name, of: heir),
-        !carries(found, new, in: step.destination.model)
+        let old = latest.model.relationship(name, of: source),
+        let new = step.destination.model.relationship(property.name, of: heir)
       else { continue }
+      let carried = Self.trails(origins, carrying: old, in: latest.model)
+      let carriedOn = Self.trails(found, carrying: new, in: step.destination.model)
+      guard !carried.isEmpty, carriedOn.isEmpty || !carriedOn.isSubset(of: carried) else { continue }
       throw Obstacle(reason: "\(heir).\(property.name) takes over links that only their other side had")
     }
   }
+
+  /// The first version's relationships whose links the inverse of a relationship has.
+  private static func trails(
+    _ origins: [String: Origin], carrying relationship: RelationshipDescription, in model: ManagedObjectModel
+  ) -> Set<PropertyReference> {
+    guard let inverse = relationship.inverseName else { return [] }
+    return Set(
+      origins.compactMap { entity, origin in
+        guard let trail = origin.relationships[inverse], model.isKind(entity, of: relationship.destinationEntity) else {
+          return nil
+        }
+        return PropertyReference(entity: origin.entity, name: trail.name)
+      })
+  }
+
+  /// Whether one step writes what the steps so far and one more write, rows of join tables in their order: where several
+  /// come into one, they lie in the order in which that step made their objects.
+  package func goesOn(as longer: MappingComposition) -> Bool { !hasMerged && (!longer.hasMerged || longer.keepsTables) }
 
   /// An entity without objects may keep a table whose objects are all gone, and with it the largest key that they had.
   private func checkKeys(of entity: String, as heir: String, _ found: [String: Origin], _ next: VersionLayout)

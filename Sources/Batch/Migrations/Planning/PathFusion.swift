@@ -71,10 +71,10 @@ struct PathFusion {
   private mutating func add(_ step: MigrationStep, _ index: Int) throws {
     let wasApart = isApart
     isApart = losesApart(step)
-    if let first = stretch?.first, !wasApart, !isApart,
-      let longer = try composition(from: first, to: index)
+    if let stretch, !wasApart, !isApart, let longer = try composition(from: stretch.first, to: index),
+      stretch.composition.goesOn(as: longer)
     {
-      stretch?.composition = longer
+      self.stretch?.composition = longer
       return
     }
     closeStretch(before: index)

@@ -33,13 +33,11 @@ extension VersionAccount {
   /// The account with the counts that follow from those of the version before, where that step was inferred.
   fileprivate func following(_ before: VersionAccount, in model: ManagedObjectModel) -> VersionAccount {
     var (account, objects) = (self, [String: UInt64?]())
-    let sides = sides
+    let otherSides = linksOfOtherSides(before)
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
-      let sources = before.lines.filter { source in
-        source.kind == line.kind && source.to.contains { sides[$0, default: $0] == line.path }
-      }
-      let sum = before.sum(of: sources)
+      let sources = before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) }
+      let sum = before.sum(of: sources + otherSides[line.path, default: []])
       var count = sum
       if line.kind == .entity { objects[line.entity] = sum }
       // A value that is required, or one that is new, comes from the model.
@@ -54,19 +52,26 @@ extension VersionAccount {
     return account
   }
 
-  /// By the path of a relationship whose links another line counts, the path of that line.
-  private var sides: [String: String] {
-    let others = lines.filter { $0.countedAs != nil }.map { ($0.path, counting($0)?.path ?? $0.path) }
-    return Dictionary(others) { first, _ in first }
+  /// By the path of a line: the lines of the version before whose links come to the other side of its relationship, where
+  /// the line that counts them comes to none that counts.
+  private func linksOfOtherSides(_ before: VersionAccount) -> [String: [AccountLine]] {
+    let (sides, counting) = (lines.filter { $0.countedAs != nil }, Set(lines.filter(\.holdsData).map(\.path)))
+    let ends = Dictionary(sides.map { ($0.path, self.counting($0)?.path) }) { first, _ in first }
+    var found: [String: [AccountLine]] = [:]
+    for line in before.lines where line.kind == .relationship {
+      guard before.counting(line)?.to.contains(where: counting.contains) == false else { continue }
+      for end in Set(line.to.compactMap { ends[$0] ?? nil }) { found[end, default: []].append(line) }
+    }
+    return found
   }
 
   /// What lines count together. Links are counted once, though both of their sides are asked for.
   private func sum(of lines: [AccountLine]) -> UInt64? {
     var known: Set<String> = []
     return lines.reduce(UInt64?(0)) { sum, line in
-      let line = counting(line)
-      guard line.map({ known.insert($0.path).inserted }) ?? true else { return sum }
-      return line?.count.flatMap { count in sum.map { $0 + count } }
+      guard let line = counting(line) else { return nil }
+      guard known.insert(line.path).inserted else { return sum }
+      return line.count.flatMap { count in sum.map { $0 + count } }
     }
   }
 
