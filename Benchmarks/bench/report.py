@@ -1,7 +1,7 @@
 """RESULTS.md."""
 import statistics
 
-from . import corpus, imports, targets
+from . import corpus, imports, scaling, targets
 from .measure import COPY, ratio
 from .postgres import PGLOADER
 from .small import LIST
@@ -163,6 +163,9 @@ def _work(work, result):
         lines += ["", *_stores(result)]
     elif result["entries"]:
         lines += ["", *_table(result)]
+    if work == "cores" and scaling.most(result["entries"], "W1"):
+        most = " and ".join(f"{scaling.most(result['entries'], name):.2f} times ({name})" for name in ("W1", "W2"))
+        lines += ["", f"Two runs at once with one worker each, which share nothing but the machine, get {most} as much done as one alone: two workers cannot be worth more."]
     if work == "texts" and corpus.BARE in result["entries"]:
         entries = result["entries"]
         bound = entries[SQL]["wall"]["median"] / (entries[corpus.BARE]["cpu"] / corpus.CORES)

@@ -1,5 +1,6 @@
 """How far memory, processors and rows carry: indexes of texts, one worker against several, a hundred million rows."""
 import os
+import shlex
 import shutil
 import tempfile
 
@@ -35,13 +36,15 @@ def cores(bench):
     """The same stores with one worker and with more, the default proof included: in memory, as a disk has a time of its own."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else bench.folder
     entries, folder = {}, tempfile.mkdtemp(prefix="godwit-bench-", dir=memory)
-    output = os.path.join(folder, "output.sqlite")
+    output, other = (os.path.join(folder, f"{name}.sqlite") for name in ("output", "other"))
     try:
         for work, model, rows in (("W1", "Plain", bench.rows // 2), ("W2", "Keyed", bench.rows * 3 // 10)):
             source = shutil.copy(bench.stores.sample(model, rows), folder)
-            command = [bench.programs["book-migration"], "migrate", source, "--models", bench.stores.models(model), "--output", output, "--quiet"]
-            contestants = {_name(work, count): [*command, "--workers", str(count)] for count in WORKERS}
-            entries |= {who: summary(s) for who, s in contest(work, contestants, output, bench.rounds).items()}
+            command = [bench.programs["book-migration"], "migrate", source, "--models", bench.stores.models(model), "--quiet", "--output"]
+            contestants = {_name(work, count): [*command, output, "--workers", str(count)] for count in WORKERS}
+            first, second = (shlex.join([*command, path, "--workers", "1"]) for path in (output, other))
+            contestants[_twice(work)] = ["sh", "-c", f"{first} & first=$!; {second} && wait $first"]
+            entries |= {who: summary(s) for who, s in contest(work, contestants, output, bench.rounds, others=[other]).items()}
     finally:
         shutil.rmtree(folder)
     return {"title": "W1 and W2 with one worker and with more, the default proof included", "bytes": 0, "rows": bench.rows // 2, "rounds": bench.rounds,
@@ -50,6 +53,16 @@ def cores(bench):
 
 def _name(work, workers):
     return f"{work}, godwit with {workers} worker{'' if workers == 1 else 's'}"
+
+
+def _twice(work):
+    return f"{work}, two runs at once with 1 worker each"
+
+
+def most(entries, work):
+    """What two runs that share nothing get done while one alone gets one done: more than that two workers cannot be
+    worth. Results of before have no such run."""
+    return 2 * ratio(entries[_name(work, 1)], entries[_twice(work)])["median"] if _twice(work) in entries else None
 
 
 def speedup(entries, work):

@@ -11,6 +11,13 @@ extension MappingComposition {
     }
   }
 
+  /// Whether the step to the latest version carried links of an entity that has some in join tables, and not all of them
+  /// as before.
+  func movesJoins(_ pair: ComposedStep.Pair) -> Bool {
+    guard !pair.keepsLinks, let origin = origins[pair.destination] else { return false }
+    return latest.model.isManyToMany(pair.destination) && !origin.relationships.isEmpty
+  }
+
   /// Whether a join table of the latest version has rows of several ones of the first. Rows that were keys are those of
   /// one relationship: ``checkJoined(in:_:)``.
   func mergesJoins() throws -> Bool {

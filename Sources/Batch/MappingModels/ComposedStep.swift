@@ -4,25 +4,46 @@ import Streams
 
 /// One step without policies, as a composition looks at it.
 struct ComposedStep {
+  /// Two entities, and the mapping that makes an object of one of each object of the other.
+  struct Pair {
+    let source: String
+    let destination: String
+    let mapping: EntityMapping
+    /// Whether all relationships of the objects keep their links as before.
+    let keepsLinks: Bool
+  }
+
   let source: VersionLayout
   let destination: VersionLayout
+  let pairs: [Pair]
   /// By source entity, the destination entity of its objects.
   let heirs: [String: String]
   /// By name of a mapping, the source entity of its objects.
-  let named: [String: String]
+  private let named: [String: String]
   private let kept: KeptEntities
   private var changes: ModelChanges { kept.changes }
   /// Whether all objects stay objects of the same entity, in the same tables.
   private let isStraight: Bool
 
-  init(source: VersionLayout, destination: VersionLayout, heirs: [String: String], named: [String: String]) {
-    (self.source, self.destination, self.heirs, self.named) = (source, destination, heirs, named)
-    kept = KeptEntities(from: source.model, to: destination.model)
-    isStraight = kept.changes.keepsEntities && heirs.allSatisfy { $0 == $1 && source.model.hasEntity($0) }
+  /// Throws an obstacle if an entity has several mappings.
+  init(_ mappings: [EntityMapping], source: VersionLayout, destination: VersionLayout) throws {
+    let ends = mappings.compactMap { mapping in
+      mapping.sourceEntity.flatMap { old in mapping.destinationEntity.map { (old: old, new: $0, mapping: mapping) } }
+    }
+    let heirs = Dictionary(ends.map { ($0.old, $0.new) }) { first, _ in first }
+    guard heirs.count == ends.count, Set(heirs.values).count == ends.count else {
+      throw MappingComposition.Obstacle(reason: "an entity has several mappings")
+    }
+    let kept = KeptEntities(from: source.model, to: destination.model)
+    let isStraight = kept.changes.keepsEntities && heirs.allSatisfy { $0 == $1 && source.model.hasEntity($0) }
+    (self.source, self.destination, self.heirs, self.kept, self.isStraight) =
+      (source, destination, heirs, kept, isStraight)
+    named = Dictionary(ends.map { ($0.mapping.name, $0.old) }) { first, _ in first }
+    pairs = ends.map {
+      Pair(
+        source: $0.old, destination: $0.new, mapping: $0.mapping, keepsLinks: isStraight && kept.keepsLinks($0.mapping))
+    }
   }
-
-  /// Whether all relationships of a mapping's objects keep their links as before.
-  func keepsLinks(_ mapping: EntityMapping) -> Bool { isStraight && kept.keepsLinks(mapping) }
 
   /// Whether a relationship keeps its links as before: it stays as it is, and so does its inverse.
   func keepsLinks(_ property: PropertyMapping, _ mapping: EntityMapping) -> Bool {
@@ -37,16 +58,7 @@ struct ComposedStep {
   }
 
   /// Whether the rows of every table go into one table, and no others into that.
-  var keepsTables: Bool {
-    guard !isStraight else { return true }
-    var targets: [String: String] = [:]
-    for (old, new) in heirs {
-      guard let from = source.table(ofEntity: old), let to = destination.table(ofEntity: new) else { return false }
-      if let known = targets[from], known != to { return false }
-      targets[from] = to
-    }
-    return Set(targets.values).count == targets.count
-  }
+  var keepsTables: Bool { isStraight || source.keepsTables(in: destination, heirs: heirs) }
 
   /// Orders destination entities as the step makes their objects: table by table of the source, by first mention, the
   /// tables of entities without objects included.

@@ -74,35 +74,25 @@ package struct MappingComposition {
   /// Continues by one step. Throws ``Obstacle`` if the result would not be that of two steps.
   package mutating func append(_ mappings: [EntityMapping], to next: VersionLayout) throws {
     guard keepsTables else { throw Obstacle(reason: "the step before it moves objects to other tables") }
-    let pairs = try mappings.compactMap { mapping in
-      try Self.check(mapping)
-      return mapping.sourceEntity.flatMap { source in
-        mapping.destinationEntity.map { (source: source, destination: $0, mapping: mapping) }
-      }
-    }
-    let step = ComposedStep(
-      source: latest, destination: next,
-      heirs: Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first },
-      named: Dictionary(pairs.map { ($0.mapping.name, $0.source) }) { first, _ in first })
-    guard step.heirs.count == pairs.count, Set(step.heirs.values).count == pairs.count else {
-      throw Obstacle(reason: "an entity has several mappings")
-    }
+    for mapping in mappings { try Self.check(mapping) }
+    let step = try ComposedStep(mappings, source: latest, destination: next)
     try checkGone(mappings, step)
     var found: [String: Origin] = [:]
-    for pair in pairs {
+    for pair in step.pairs {
       guard let origin = origins[pair.source] else { continue }
       found[pair.destination] = Origin(
         entity: origin.entity, attributes: try attributes(pair.mapping, origin: origin, step: step),
-        relationships: try relationships(pair.mapping, origin: origin, step: step))
+        relationships: try relationships(pair, origin: origin, step: step))
     }
-    for pair in pairs { try checkInverses(of: pair.mapping, step, in: found) }
+    let keepsLinks = step.pairs.allSatisfy(\.keepsLinks) && origins.keys.allSatisfy { step.heirs[$0] != nil }
+    if !keepsLinks { for pair in step.pairs { try checkInverses(of: pair.mapping, step, in: found) } }
     if hasJoined { try checkJoined(in: found, next.model) }
-    for pair in pairs where origins[pair.source] == nil {
+    for pair in step.pairs where origins[pair.source] == nil {
       try checkKeys(of: pair.source, as: pair.destination, found, next)
     }
-    order = step.ordered(pairs.map(\.destination), pairs.map(\.source)).filter { found[$0] != nil }
+    order = step.ordered(step.pairs.map(\.destination), step.pairs.map(\.source)).filter { found[$0] != nil }
     (origins, latest, isAtBeginning, keepsTables) = (found, next, false, step.keepsTables)
-    if !pairs.allSatisfy({ step.keepsLinks($0.mapping) }) { hasMerged = try mergesJoins() }
+    if hasMerged && !keepsLinks || step.pairs.contains(where: movesJoins) { hasMerged = try mergesJoins() }
   }
 
   /// Links that a step before carried by their other side alone go along only if that side is carried on.
@@ -203,13 +193,13 @@ package struct MappingComposition {
   }
 
   private mutating func relationships(
-    _ mapping: EntityMapping, origin: Origin, step: ComposedStep
+    _ pair: ComposedStep.Pair, origin: Origin, step: ComposedStep
   ) throws -> [String: RelationshipTrail] {
-    if step.keepsLinks(mapping) { return origin.relationships }
-    let (source, destination) = (mapping.sourceEntity ?? "", mapping.destinationEntity ?? "")
+    if pair.keepsLinks { return origin.relationships }
+    let (source, destination) = (pair.source, pair.destination)
     var (kept, found): ([String], [String: RelationshipTrail]) = ([], [:])
-    for property in mapping.relationshipMappings {
-      if step.keepsLinks(property, mapping) {
+    for property in pair.mapping.relationshipMappings {
+      if step.keepsLinks(property, pair.mapping) {
         if origin.relationships[property.name] != nil { kept.append(property.name) }
         continue
       }

@@ -47,9 +47,8 @@ package struct PassedStep {
   private func obstacleInTables() -> String? {
     let heirs = Dictionary(pairs.map { ($0.source, $0.destination) }) { first, _ in first }
     guard heirs.count == pairs.count else { return "an entity has several mappings" }
-    let step = ComposedStep(
-      source: VersionLayout(source), destination: VersionLayout(destination), heirs: heirs, named: [:])
-    return step.keepsTables ? nil : "objects move to other tables"
+    return VersionLayout(source).keepsTables(in: VersionLayout(destination), heirs: heirs)
+      ? nil : "objects move to other tables"
   }
 
   private func obstacleInLinks(_ next: PassedStep?) -> String? {

@@ -18,4 +18,16 @@ package struct VersionLayout {
 
   /// What the entity's table goes by: the topmost of its parents. Nil for an entity that is not there.
   func table(ofEntity name: String) -> String? { model.hasEntity(name) ? model.root(of: name) : nil }
+
+  /// Whether the rows of every table go into one table of another version, and no others into that. `heirs` are the
+  /// destination entities by source entity.
+  func keepsTables(in other: VersionLayout, heirs: [String: String]) -> Bool {
+    var targets: [String: String] = [:]
+    for (old, new) in heirs {
+      guard let from = table(ofEntity: old), let to = other.table(ofEntity: new) else { return false }
+      if let known = targets[from], known != to { return false }
+      targets[from] = to
+    }
+    return Set(targets.values).count == targets.count
+  }
 }

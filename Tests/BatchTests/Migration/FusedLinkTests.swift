@@ -29,6 +29,10 @@ struct FusedLinkTests {
     StoreModels.link("readers", "Reader", inverse, many: many)
   }
 
+  /// The two sides of a relationship of which only the readers' side has the name that it has in ``keys``.
+  private static let owners = StoreModels.link("owners", "Reader", "books", many: true)
+  private static let ownedBooks = StoreModels.link("books", "Book", "owners", many: true)
+
   /// What a book and a reader have of each other in one version.
   private typealias Links = (book: [RelationshipDescription], reader: [RelationshipDescription])
   private static let keys: Links = ([readers(many: false)], [books()])
@@ -68,10 +72,8 @@ struct FusedLinkTests {
 
   @Test("I8: so do keys of which only one side keeps its name; the plan counts the links that a later version drops")
   func oneSide() throws {
-    let owners = [StoreModels.link("owners", "Reader", "books", many: true)]
-    let books = [StoreModels.link("books", "Book", "owners", many: true)]
     let novels = [StoreModels.link("novels", "Book", "readers", many: true)]
-    for rows in [(owners, books), ([Self.readers(many: true, inverse: "novels")], novels)] {
+    for rows in [([Self.owners], [Self.ownedBooks]), ([Self.readers(many: true, inverse: "novels")], novels)] {
       let plans = try [rows, ([], [])].map { try Self.passes([Self.keys, rows, $0]) }
       #expect(plans.allSatisfy { $0.steps.count == 1 && $0.steps[0].passed.isEmpty }, "\(plans.map(\.notes))")
       let notes = plans.map { $0.accounts.flatMap(\.notes).joined() }
@@ -82,9 +84,7 @@ struct FusedLinkTests {
   @Test("A plan counts links that a later version drops, where the version between is a stage and keeps one side")
   func told() throws {
     let special = MigrationModels.entity("Special", parent: "Reader", [])
-    let owners = StoreModels.link("owners", "Reader", "books", many: true)
-    let books = StoreModels.link("books", "Book", "owners", many: true)
-    let paths: [Links] = [Self.keys, ([owners], [books]), ([], [])]
+    let paths: [Links] = [Self.keys, ([Self.owners], [Self.ownedBooks]), ([], [])]
     let plan = try FusedMigrationTests.passes(
       FusedMigrationTests.versions(paths.map { [Self.book($0.book), Self.reader($0.reader), special] }))
     let links = plan.accounts.map { $0.lines.filter { $0.kind == .relationship }.compactMap(\.count) }
@@ -191,24 +191,32 @@ struct FusedLinkTests {
     #expect(links.count == 2 && links[0] > 0 && links[0] == links[1], "\(links)")
   }
 
+  @Test("A plan counts links that a sub-entity inherits once, in a later version that drops them all, too")
+  func toldOfHeirs() throws {
+    let comic = MigrationModels.entity("Comic", parent: "Book", [])
+    let special = MigrationModels.entity("Special", parent: "Book", [])
+    let versions = [(Self.rows, [comic]), (Self.rows, [comic, special]), (([], []), [comic])].map { links, more in
+      [Self.book(links.book), Self.reader(links.reader)] + more
+    }
+    let plan = try FusedMigrationTests.passes(FusedMigrationTests.versions(versions))
+    let links = plan.accounts.map { $0.lines.filter { $0.kind == .relationship }.compactMap(\.count).filter { $0 > 0 } }
+    #expect(links.count == 2 && links[0].count == 1 && links[0] == links[1], "\(links)")
+    let lost = plan.accounts.flatMap(\.notes).filter { $0.contains(" drops ") }
+    #expect(lost.count == 1 && lost[0].contains("links of Book.readers") && !lost[0].contains("Comic"), "\(lost)")
+  }
+
   @Test("Links that a later version gives to another relationship are refused in one pass as they are step by step")
   func crossed() throws {
-    func link(_ name: String, _ inverse: String, to other: String, many: Bool) -> RelationshipDescription {
-      StoreModels.link(name, other, inverse, many: many)
-    }
-    let fan = link("fan", "favorites", to: "Reader", many: false)
-    let favorites = link("favorites", "fan", to: "Book", many: true)
-    func owners(_ inverse: String, id: String? = nil) -> RelationshipDescription {
-      var owners = link("owners", inverse, to: "Reader", many: true)
-      owners.renamingIdentifier = id
-      return owners
-    }
-    let books = link("books", "owners", to: "Book", many: true)
+    let fan = StoreModels.link("fan", "Reader", "favorites")
+    let favorites = StoreModels.link("favorites", "Book", "fan", many: true)
+    let given = StoreModels.link("owners", "Reader", "favorites", many: true)
     let first: Links = ([Self.readers(many: false), fan], [Self.books(), favorites])
-    let between: Links = ([owners("books"), fan], [books, favorites])
-    let given: Links = ([owners("favorites")], [link("favorites", "owners", to: "Book", many: true)])
-    let taken: Links = ([owners("books", id: "fan")], [books])
-    let paths: [[Links]] = [[first, between, given], [first, taken, ([], [])], [first, taken, taken]]
+    let between: Links = ([Self.owners, fan], [Self.ownedBooks, favorites])
+    let taker: Links = ([given], [StoreModels.link("favorites", "Book", "owners", many: true)])
+    var formerFan = Self.owners
+    formerFan.renamingIdentifier = "fan"
+    let taken: Links = ([formerFan], [Self.ownedBooks])
+    let paths: [[Links]] = [[first, between, taker], [first, taken, ([], [])], [first, taken, taken]]
     for path in paths {
       let versions = FusedMigrationTests.versions(path.map { [Self.book($0.book), Self.reader($0.reader)] })
       try Self.refused(versions, saying: "those links would be lost")

@@ -33,53 +33,104 @@ extension VersionAccount {
   /// The account with the counts that follow from those of the version before, where that step was inferred.
   fileprivate func following(_ before: VersionAccount, in model: ManagedObjectModel) -> VersionAccount {
     var (account, objects) = (self, [String: UInt64?]())
-    let otherSides = linksOfOtherSides(before)
+    let counts = CountedLines(before)
+    let otherSides = linksOfOtherSides(before, counts)
+    var inherited = InheritedLinks(model)
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
-      let sources = before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) }
-      let sum = before.sum(of: sources + otherSides[line.path, default: []])
-      var count = sum
-      if line.kind == .entity { objects[line.entity] = sum }
+      let sources =
+        before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) } + otherSides[line.path, default: []]
+      if line.kind == .relationship, let first = inherited.first(of: line, from: counts.counting(sources)) {
+        account.lines[index].countedAs = first
+        continue
+      }
+      account.lines[index].count = counts.sum(of: sources)
+      if line.kind == .entity { objects[line.entity] = account.lines[index].count }
       // A value that is required, or one that is new, comes from the model.
       if line.kind == .attribute, let attribute = model.attribute(line.name ?? "", of: line.entity),
         attribute.defaultValue != nil,
         sources.isEmpty || !attribute.isOptional
       {
-        count = objects[line.entity] ?? nil
+        account.lines[index].count = objects[line.entity] ?? nil
       }
-      account.lines[index].count = count
     }
     return account
   }
 
   /// By the path of a line: the lines of the version before whose links come to the other side of its relationship, where
   /// the line that counts them comes to none that counts.
-  private func linksOfOtherSides(_ before: VersionAccount) -> [String: [AccountLine]] {
+  private func linksOfOtherSides(_ before: VersionAccount, _ counts: CountedLines) -> [String: [AccountLine]] {
     let (sides, counting) = (lines.filter { $0.countedAs != nil }, Set(lines.filter(\.holdsData).map(\.path)))
-    let ends = Dictionary(sides.map { ($0.path, self.counting($0)?.path) }) { first, _ in first }
+    let here = CountedLines(self)
+    let ends = Dictionary(sides.map { ($0.path, here.counting($0)?.path) }) { first, _ in first }
     var found: [String: [AccountLine]] = [:]
     for line in before.lines where line.kind == .relationship {
-      guard before.counting(line)?.to.contains(where: counting.contains) == false else { continue }
+      guard counts.counting(line)?.to.contains(where: counting.contains) == false else { continue }
       for end in Set(line.to.compactMap { ends[$0] ?? nil }) { found[end, default: []].append(line) }
     }
     return found
   }
+}
+
+/// Relationships that several entities inherit, whose links lie together: one line counts them, if the same becomes of all.
+private struct InheritedLinks {
+  /// What lines must have alike.
+  private struct Links: Hashable {
+    let declarer: String
+    let name: String
+    let fate: AccountLine.Fate
+    let by: String?
+    let sources: Set<String>
+  }
+
+  private let model: ManagedObjectModel
+  private var firsts: [Links: String] = [:]
+
+  init(_ model: ManagedObjectModel) { self.model = model }
+
+  /// The path of an earlier line about the same links; nil if there is none. `sources` are the lines of the version before
+  /// that count them.
+  mutating func first(of line: AccountLine, from sources: [AccountLine]?) -> String? {
+    guard let sources, !sources.isEmpty, line.narrowed == nil, let name = line.name,
+      let relationship = model.relationship(name, of: line.entity), relationship.isToMany,
+      model.otherEnd(of: relationship)?.isToMany != false
+    else { return nil }
+    let links = Links(
+      declarer: model.declarer(of: name, entity: line.entity), name: name, fate: line.fate, by: line.by,
+      sources: Set(sources.map(\.path)))
+    if let first = firsts[links] { return first }
+    firsts[links] = line.path
+    return nil
+  }
+}
+
+/// The lines of a version that count for others: links are counted by one of their sides.
+private struct CountedLines {
+  /// By path.
+  private let relationships: [String: AccountLine]
+
+  init(_ account: VersionAccount) {
+    let lines = account.lines.lazy.filter { $0.kind == .relationship }
+    relationships = Dictionary(lines.map { ($0.path, $0) }) { first, _ in first }
+  }
 
   /// What lines count together. Links are counted once, though both of their sides are asked for.
-  private func sum(of lines: [AccountLine]) -> UInt64? {
+  func sum(of lines: [AccountLine]) -> UInt64? {
+    counting(lines)?.reduce(UInt64?(0)) { sum, line in line.count.flatMap { count in sum.map { $0 + count } } }
+  }
+
+  /// The lines that count for some lines, each once; nil where one has none.
+  func counting(_ lines: [AccountLine]) -> [AccountLine]? {
+    let found = lines.map(counting)
     var known: Set<String> = []
-    return lines.reduce(UInt64?(0)) { sum, line in
-      guard let line = counting(line) else { return nil }
-      guard known.insert(line.path).inserted else { return sum }
-      return line.count.flatMap { count in sum.map { $0 + count } }
-    }
+    return found.contains { $0 == nil } ? nil : found.compactMap { $0 }.filter { known.insert($0.path).inserted }
   }
 
   /// The line that counts for a line, which may be itself.
-  private func counting(_ line: AccountLine) -> AccountLine? {
+  func counting(_ line: AccountLine) -> AccountLine? {
     var (line, hops) = (line, 0)
     while let other = line.countedAs, hops < 3 {
-      guard let next = lines.first(where: { $0.path == other && $0.kind == line.kind }) else { return nil }
+      guard let next = relationships[other] else { return nil }
       (line, hops) = (next, hops + 1)
     }
     return line
