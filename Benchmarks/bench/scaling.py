@@ -40,9 +40,12 @@ def cores(bench):
     try:
         for work, model, rows in (("W1", "Plain", bench.rows // 2), ("W2", "Keyed", bench.rows * 3 // 10)):
             source = shutil.copy(bench.stores.sample(model, rows), folder)
-            command = [bench.programs["book-migration"], "migrate", source, "--models", bench.stores.models(model), "--quiet", "--output"]
-            contestants = {_name(work, count): [*command, output, "--workers", str(count)] for count in WORKERS}
-            first, second = (shlex.join([*command, path, "--workers", "1"]) for path in (output, other))
+            # A run waits for another one from the same store.
+            sources = [source, shutil.copy(source, os.path.join(folder, "twin.sqlite"))]
+            commands = [[bench.programs["book-migration"], "migrate", place, "--models", bench.stores.models(model), "--quiet", "--output", to, "--workers"]
+                        for place, to in zip(sources, (output, other))]
+            contestants = {_name(work, count): [*commands[0], str(count)] for count in WORKERS}
+            first, second = (shlex.join([*command, "1"]) for command in commands)
             contestants[_twice(work)] = ["sh", "-c", f"{first} & first=$!; {second} && wait $first"]
             entries |= {who: summary(s) for who, s in contest(work, contestants, output, bench.rounds, others=[other]).items()}
     finally:
