@@ -43,19 +43,21 @@ def contest(name, contestants, output, rounds, check=None, others=()):
     """Runs commands in turns, so that all have the same share of the machine's moods. The first turn warms up and is not
     counted; in it `check` looks at each output. `contestants`: name to command. `others` are outputs that some write
     besides. Returns name to samples."""
+    def clear():
+        for path in (output, *others):
+            remove(path)
+
     samples = {contestant: [] for contestant in contestants}
+    clear()
     for turn in range(rounds + 1):
         for contestant, command in contestants.items():
-            for path in (output, *others):
-                remove(path)
             result = measure(command)
             if turn > 0:
                 samples[contestant].append(result)
             elif check is not None:
                 check(contestant, output)
             print(f"{name}, round {turn} of {rounds}: {contestant}: {result['wall']:.2f} s", file=sys.stderr, flush=True)
-            for path in (output, *others):
-                remove(path)
+            clear()
     return samples
 
 

@@ -35,16 +35,17 @@ extension VersionAccount {
     var (account, objects) = (self, [String: UInt64?]())
     let counts = CountedLines(before)
     let otherSides = linksOfOtherSides(before, counts)
-    var inherited = InheritedLinks(model)
+    var shared = SharedLinks(model)
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
       let sources =
         before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) } + otherSides[line.path, default: []]
-      if line.kind == .relationship, let first = inherited.first(of: line, from: counts.counting(sources)) {
+      let counting = counts.counting(sources)
+      if line.kind == .relationship, let first = shared.first(of: line, at: index, from: counting) {
         account.lines[index].countedAs = first
         continue
       }
-      account.lines[index].count = counts.sum(of: sources)
+      account.lines[index].count = counting?.total
       if line.kind == .entity { objects[line.entity] = account.lines[index].count }
       // A value that is required, or one that is new, comes from the model.
       if line.kind == .attribute, let attribute = model.attribute(line.name ?? "", of: line.entity),
@@ -54,6 +55,7 @@ extension VersionAccount {
         account.lines[index].count = objects[line.entity] ?? nil
       }
     }
+    for index in shared.parted where account.lines[index].count != 0 { account.lines[index].count = nil }
     return account
   }
 
@@ -72,12 +74,10 @@ extension VersionAccount {
   }
 }
 
-/// Relationships that several entities inherit, whose links lie together: one line counts them, if the same becomes of all.
-private struct InheritedLinks {
+/// Links that lay together in the version before, and may lie apart now: one line counts them, if the same becomes of all.
+private struct SharedLinks {
   /// What lines must have alike.
   private struct Links: Hashable {
-    let declarer: String
-    let name: String
     let fate: AccountLine.Fate
     let by: String?
     let sources: Set<String>
@@ -85,22 +85,30 @@ private struct InheritedLinks {
 
   private let model: ManagedObjectModel
   private var firsts: [Links: String] = [:]
+  /// By the path of a line of the version before, the lines that have a part of its links each.
+  private var parts: [String: [Int]] = [:]
 
   init(_ model: ManagedObjectModel) { self.model = model }
 
-  /// The path of an earlier line about the same links; nil if there is none. `sources` are the lines of the version before
-  /// that count them.
-  mutating func first(of line: AccountLine, from sources: [AccountLine]?) -> String? {
-    guard let sources, !sources.isEmpty, line.narrowed == nil, let name = line.name,
-      let relationship = model.relationship(name, of: line.entity), relationship.isToMany,
-      model.otherEnd(of: relationship)?.isToMany != false
-    else { return nil }
-    let links = Links(
-      declarer: model.declarer(of: name, entity: line.entity), name: name, fate: line.fate, by: line.by,
-      sources: Set(sources.map(\.path)))
-    if let first = firsts[links] { return first }
-    firsts[links] = line.path
+  /// Lines that have a part of the same links, but not the same becomes of all: how many each has is not known.
+  var parted: [Int] { parts.values.filter { $0.count > 1 }.flatMap { $0 } }
+
+  /// The path of an earlier line about the same links; nil if there is none, and this line counts for itself. `sources` are
+  /// the lines of the version before that count them.
+  mutating func first(of line: AccountLine, at index: Int, from sources: [AccountLine]?) -> String? {
+    let links = Links(fate: line.fate, by: line.by, sources: Set((sources ?? []).map(\.path)))
+    if !links.sources.isEmpty, line.narrowed == nil, mayLieTogether(line) {
+      if let first = firsts[links] { return first }
+      firsts[links] = line.path
+    }
+    for source in links.sources { parts[source, default: []].append(index) }
     return nil
+  }
+
+  /// Links in rows of a join table, or in keys of objects that do not know their owner's entity.
+  private func mayLieTogether(_ line: AccountLine) -> Bool {
+    guard let name = line.name, let relationship = model.relationship(name, of: line.entity) else { return false }
+    return relationship.isToMany && model.otherEnd(of: relationship)?.isToMany != false
   }
 }
 
@@ -112,11 +120,6 @@ private struct CountedLines {
   init(_ account: VersionAccount) {
     let lines = account.lines.lazy.filter { $0.kind == .relationship }
     relationships = Dictionary(lines.map { ($0.path, $0) }) { first, _ in first }
-  }
-
-  /// What lines count together. Links are counted once, though both of their sides are asked for.
-  func sum(of lines: [AccountLine]) -> UInt64? {
-    counting(lines)?.reduce(UInt64?(0)) { sum, line in line.count.flatMap { count in sum.map { $0 + count } } }
   }
 
   /// The lines that count for some lines, each once; nil where one has none.
@@ -134,5 +137,12 @@ private struct CountedLines {
       (line, hops) = (next, hops + 1)
     }
     return line
+  }
+}
+
+extension [AccountLine] {
+  /// What the lines count together; nil where one was not counted.
+  fileprivate var total: UInt64? {
+    reduce(UInt64?(0)) { sum, line in line.count.flatMap { count in sum.map { $0 + count } } }
   }
 }
