@@ -2,6 +2,7 @@ import Testing
 
 @testable import CoreDataModel
 @testable import MappingModels
+@testable import MigrationJobs
 @testable import Migrations
 
 /// How many links of a version between are told, which hang on inference alone: nobody sees such a version.
@@ -49,53 +50,94 @@ extension FusedLinkTests {
     #expect(lost.count == 1 && lost[0].contains("links of Book.readers") && !lost[0].contains("Comic"), "\(lost)")
   }
 
-  /// What a plan tells of the links of books, which two relationships have a part of each in the version between: the counts
-  /// of each version's lines by their paths, and what is dropped.
-  private static func parted(_ last: Links, keeping kept: Set<String> = []) throws
-    -> (counts: [[String]], drops: [String])
-  {
-    let kinds = ["Comic": "comics", "Novel": "novels"].sorted { $0.key < $1.key }
-    let sides = kinds.map { StoreModels.link($0.value, $0.key, "readers", many: true) }
-    func version(_ links: Links, readers: Set<String> = [], tags isMany: Bool = true, ordered: Bool = false)
-      -> [EntityDescription]
-    {
-      // Keys that become rows, and rows that get places, make a stage of the version between.
-      let tags = StoreModels.link("tags", "Tag", "items", many: isMany)
-      let items = StoreModels.link("items", "Item", "tags", many: true, ordered: ordered)
-      return [
-        EntityDescription(name: "Book", isAbstract: true, relationships: links.book), reader(links.reader),
-        MigrationModels.entity("Item", [], [tags]), MigrationModels.entity("Tag", [], [items]),
+  /// A version of books of some kinds, each with links of its own, which are declared by what all of them are.
+  private struct Version {
+    var links: Links = ([], [])
+    var kinds: [String: [RelationshipDescription]] = ["Comic": [], "Novel": []]
+
+    /// Keys that become rows, and rows that get places, make a stage of the second version.
+    func model(_ number: Int) -> ManagedObjectModel {
+      let tags = StoreModels.link("tags", "Tag", "items", many: number > 1)
+      let items = StoreModels.link("items", "Item", "tags", many: true, ordered: number > 2)
+      let entities = [
+        EntityDescription(name: "Book", isAbstract: true, relationships: links.book),
+        FusedLinkTests.reader(links.reader), MigrationModels.entity("Item", [], [tags]),
+        MigrationModels.entity("Tag", [], [items]),
       ]
-        + kinds.map { name, inverse in
-          let own = readers.contains(name) ? [StoreModels.link("readers", "Reader", inverse, many: true)] : []
-          return MigrationModels.entity(name, parent: "Book", [], own)
-        }
+      return ManagedObjectModel(
+        name: "V\(number)",
+        entities: entities + kinds.map { MigrationModels.entity($0.key, parent: "Book", [], $0.value) })
     }
-    let plan = try FusedMigrationTests.passes(
-      FusedMigrationTests.versions([
-        version(rows, tags: false), version(([], sides), readers: ["Comic", "Novel"]),
-        version(last, readers: kept, ordered: true),
-      ]))
+  }
+
+  /// Of each version but the last one, how many links the lines with those names count; and what is dropped.
+  private static func told(_ names: Set<String>, _ versions: [Version]) throws
+    -> (counts: [[String: UInt64?]], drops: [String], sums: String)
+  {
+    let plan = try FusedMigrationTests.passes(versions.enumerated().map { $1.model($0 + 1) })
+    let counts = plan.accounts.map { account in
+      account.lines.filter { names.contains($0.name ?? "") && $0.countedAs == nil }.map { ($0.path, $0.count) }
+    }
     return (
-      plan.accounts.map { account in
-        account.lines.filter { $0.name == "readers" && $0.countedAs == nil }
-          .map { line in "\(line.path) \(line.count.map { "\($0 > 0)" } ?? "nil")" }
-      }, plan.accounts.flatMap(\.notes).filter { $0.contains(" drops ") }
+      counts.map { Dictionary(uniqueKeysWithValues: $0) },
+      plan.accounts.flatMap(\.notes).filter { $0.contains(" drops ") },
+      plan.accounts.last?.balance ?? ""
     )
   }
 
-  @Test("A plan counts links that two relationships have a part of each once where a later version drops both")
-  func partedAndDropped() throws {
-    let (counts, drops) = try Self.parted(([], []))
-    #expect(counts == [["Comic.readers true"], ["Comic.readers true"]])
-    #expect(drops.count == 1 && drops[0].contains(" links of Comic.readers") && !drops[0].contains("Novel"), "\(drops)")
+  /// Comics and novels have links of their own.
+  private static let apart: Version = {
+    let kinds = [("Comic", "comics"), ("Novel", "novels")]
+    let own = kinds.map { ($0.0, [StoreModels.link("readers", "Reader", $0.1, many: true)]) }
+    return Version(
+      links: ([], kinds.map { StoreModels.link($0.1, $0.0, "readers", many: true) }),
+      kinds: Dictionary(uniqueKeysWithValues: own))
+  }()
+
+  @Test("A plan gives no number of links that two relationships have a part of each, and names those that are dropped")
+  func parted() throws {
+    var comics = Self.apart
+    (comics.links.reader, comics.kinds["Novel"]) = ([Self.apart.links.reader[0]], [])
+    for (last, names) in [(Version(), "Comic.readers, Novel.readers"), (comics, "Novel.readers")] {
+      let (counts, drops, sums) = try Self.told(["readers"], [Version(links: Self.rows), Self.apart, last])
+      #expect(counts.count == 2 && counts[0].count == 1 && counts[0].values.allSatisfy { ($0 ?? 0) > 0 }, "\(counts)")
+      #expect(counts.last == ["Comic.readers": nil, "Novel.readers": nil])
+      #expect(drops == ["V2 to V3 drops \(names)"])
+      #expect(sums.hasSuffix(" carried) and links that are not counted"), "\(sums)")
+    }
   }
 
-  @Test("Where a later version drops one of two such relationships, a plan names it and gives no number")
-  func partedAndKept() throws {
-    let comics = StoreModels.link("comics", "Comic", "readers", many: true)
-    let (counts, drops) = try Self.parted(([], [comics]), keeping: ["Comic"])
-    #expect(counts == [["Comic.readers true"], ["Comic.readers nil", "Novel.readers nil"]])
-    #expect(drops.map { $0.hasSuffix(" drops Novel.readers") } == [true], "\(drops)")
+  @Test("A plan counts links once that come to a relationship of several entities through its other side")
+  func throughOtherSide() throws {
+    for first in [Self.rows, Self.keys] {
+      let between = Version(links: ([Self.owners], [Self.ownedBooks]))
+      let (counts, drops, _) = try Self.told(["readers", "owners"], [Version(links: first), between, Version()])
+      let all = counts.map { $0.values.reduce(0) { $0 + ($1 ?? 0) } }
+      #expect(counts.count == 2 && all[0] > 0 && counts[1] == ["Comic.owners": all[0]], "\(counts)")
+      #expect(drops == ["V2 to V3 drops \(all[0]) links of Comic.owners"])
+    }
+  }
+
+  @Test("A plan gives no number of links of which an earlier version dropped a part with an entity")
+  func partlyDropped() throws {
+    let between = Version(links: Self.rows, kinds: ["Comic": []])
+    let (counts, drops, _) = try Self.told(
+      ["readers"], [Version(links: Self.rows), between, Version(kinds: ["Comic": []])])
+    #expect(counts.last == ["Comic.readers": nil], "\(counts)")
+    #expect(drops.last == "V2 to V3 drops Comic.readers", "\(drops)")
+  }
+
+  @Test("A loss of more lines than are named adds up the rest where all were counted, and only then")
+  func manyLines() {
+    let lines = (1...14).map { number in
+      var line = AccountLine(.attribute, entity: "Book", name: "a\(number)", fate: .lost)
+      line.count = 10
+      return line
+    }
+    var partial = lines
+    partial[13].count = nil
+    let ends = [lines, partial].map { LossJudge.text([.init(reason: "it loses", lines: $0)]) }
+    #expect(ends[0].hasSuffix("10 values of Book.a12 and 20 of 2 others"), "\(ends)")
+    #expect(ends[1].hasSuffix("10 values of Book.a12 and 2 others"), "\(ends)")
   }
 }

@@ -57,7 +57,8 @@ struct LossJudge {
     let rest = lines.dropFirst(mostNamed)
     guard !rest.isEmpty else { return named.joined(separator: ", ") }
     let share = rest.reduce(0) { $0 + $1.share }
-    return named.joined(separator: ", ") + " and \(share.grouped) of \(rest.count.counted("other"))"
+    let number = rest.contains { $0.count == nil } ? "" : "\(share.grouped) of "
+    return named.joined(separator: ", ") + " and \(number)\(rest.count.counted("other"))"
   }
 
   /// The options that allow the findings.

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStore
 import RunSupport
 
-/// The sums of an account: everything is in one of them.
+/// The sums of an account: everything is in one of them, or is said not to be counted.
 struct AccountBalance {
   private static let words: [(AccountLine.Fate, String)] = [
     (.carried, "carried"), (.renamed, "renamed"), (.converted, "converted"), (.computed, "computed"),
@@ -16,7 +16,8 @@ struct AccountBalance {
 
   init(_ account: VersionAccount) {
     let units: [(AccountLine.Kind, String)] = [(.entity, "object"), (.attribute, "value"), (.relationship, "link")]
-    let parts = units.compactMap { Self.part(account.lines, of: $0, unit: $1) }
+    let isCounted = account.lines.contains { $0.count != nil }
+    let parts = !isCounted ? [] : units.compactMap { Self.part(account.lines, of: $0, unit: $1) }
     text = parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
@@ -35,9 +36,11 @@ struct AccountBalance {
       shares[words.count + 1].count &+= lines[index].rejected ?? 0
       shares[cleared].count &+= lines[index].cleared ?? 0
     }
-    guard all > 0 else { return nil }
     let told = shares.filter { $0.count > 0 }.map { "\($0.count.grouped) \($0.word)" }
-    return "\(all.counted(unit)) (\(told.joined(separator: ", ")))"
+    let counted = all > 0 ? ["\(all.counted(unit)) (\(told.joined(separator: ", ")))"] : []
+    let isPartial = lines.contains { $0.kind == kind && $0.holdsData && $0.count == nil }
+    let parts = counted + (isPartial ? ["\(unit)s that are not counted"] : [])
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
   }
 }
 

@@ -34,18 +34,19 @@ extension VersionAccount {
   fileprivate func following(_ before: VersionAccount, in model: ManagedObjectModel) -> VersionAccount {
     var (account, objects) = (self, [String: UInt64?]())
     let counts = CountedLines(before)
-    let otherSides = linksOfOtherSides(before, counts)
+    let otherSides = linksOfOtherSides(before, counts, in: model)
     var shared = SharedLinks(model)
     for index in lines.indices where lines[index].holdsData {
       let line = lines[index]
       let sources =
-        before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) } + otherSides[line.path, default: []]
+        before.lines.filter { $0.kind == line.kind && $0.to.contains(line.path) }
+        + otherSides[model.declared(line), default: []]
       let counting = counts.counting(sources)
       if line.kind == .relationship, let first = shared.first(of: line, at: index, from: counting) {
         account.lines[index].countedAs = first
         continue
       }
-      account.lines[index].count = counting?.total
+      account.lines[index].count = counts.total(of: counting)
       if line.kind == .entity { objects[line.entity] = account.lines[index].count }
       // A value that is required, or one that is new, comes from the model.
       if line.kind == .attribute, let attribute = model.attribute(line.name ?? "", of: line.entity),
@@ -59,26 +60,43 @@ extension VersionAccount {
     return account
   }
 
-  /// By the path of a line: the lines of the version before whose links come to the other side of its relationship, where
-  /// the line that counts them comes to none that counts.
-  private func linksOfOtherSides(_ before: VersionAccount, _ counts: CountedLines) -> [String: [AccountLine]] {
-    let (sides, counting) = (lines.filter { $0.countedAs != nil }, Set(lines.filter(\.holdsData).map(\.path)))
+  /// By the relationship that links come to: the lines of the version before whose links come to its other side, where the
+  /// line that counts them does not come to it itself.
+  private func linksOfOtherSides(_ before: VersionAccount, _ counts: CountedLines, in model: ManagedObjectModel)
+    -> [String: [AccountLine]]
+  {
     let here = CountedLines(self)
-    let ends = Dictionary(sides.map { ($0.path, here.counting($0)?.path) }) { first, _ in first }
+    let counting = Dictionary(lines.lazy.filter(\.holdsData).map { ($0.path, model.declared($0)) }) { first, _ in first
+    }
+    let ends = Dictionary(
+      lines.lazy.filter { $0.countedAs != nil }.map { ($0.path, here.counting($0).map(model.declared)) }
+    ) { first, _ in first }
     var found: [String: [AccountLine]] = [:]
     for line in before.lines where line.kind == .relationship {
-      guard counts.counting(line)?.to.contains(where: counting.contains) == false else { continue }
-      for end in Set(line.to.compactMap { ends[$0] ?? nil }) { found[end, default: []].append(line) }
+      guard let reached = counts.counting(line)?.to.compactMap({ counting[$0] }) else { continue }
+      for end in Set(line.to.compactMap { ends[$0] ?? nil }).subtracting(reached) {
+        found[end, default: []].append(line)
+      }
     }
     return found
   }
 }
 
-/// Links that lay together in the version before, and may lie apart now: one line counts them, if the same becomes of all.
+extension ManagedObjectModel {
+  /// A line's property with the entity that declares it; of another line its path.
+  fileprivate func declared(_ line: AccountLine) -> String {
+    line.name.map { declared($0, of: line.entity) } ?? line.path
+  }
+}
+
+/// Links that lay together in the version before, and may lie apart now: one line counts them for all entities that inherit
+/// a relationship, if the same becomes of all.
 private struct SharedLinks {
   /// What lines must have alike.
   private struct Links: Hashable {
-    let fate: AccountLine.Fate
+    let declared: String
+    /// Nil where the links are kept.
+    let fate: AccountLine.Fate?
     let by: String?
     let sources: Set<String>
   }
@@ -90,13 +108,16 @@ private struct SharedLinks {
 
   init(_ model: ManagedObjectModel) { self.model = model }
 
-  /// Lines that have a part of the same links, but not the same becomes of all: how many each has is not known.
+  /// Lines that have a part of the same links each: how many, is not known.
   var parted: [Int] { parts.values.filter { $0.count > 1 }.flatMap { $0 } }
 
   /// The path of an earlier line about the same links; nil if there is none, and this line counts for itself. `sources` are
   /// the lines of the version before that count them.
   mutating func first(of line: AccountLine, at index: Int, from sources: [AccountLine]?) -> String? {
-    let links = Links(fate: line.fate, by: line.by, sources: Set((sources ?? []).map(\.path)))
+    let isKept = [.carried, .renamed].contains(line.fate)
+    let links = Links(
+      declared: model.declared(line), fate: isKept ? nil : line.fate, by: isKept ? nil : line.by,
+      sources: Set((sources ?? []).lazy.filter { $0.count != 0 }.map(\.path)))
     if !links.sources.isEmpty, line.narrowed == nil, mayLieTogether(line) {
       if let first = firsts[links] { return first }
       firsts[links] = line.path
@@ -116,10 +137,24 @@ private struct SharedLinks {
 private struct CountedLines {
   /// By path.
   private let relationships: [String: AccountLine]
+  /// Paths of lines of whose links some do not come to the next version: those of another entity.
+  private let parted: Set<String>
 
   init(_ account: VersionAccount) {
     let lines = account.lines.lazy.filter { $0.kind == .relationship }
-    relationships = Dictionary(lines.map { ($0.path, $0) }) { first, _ in first }
+    let known = Dictionary(lines.map { ($0.path, $0) }) { first, _ in first }
+    relationships = known
+    parted = Set(
+      lines.filter { $0.isGone && $0.name == known[$0.countedAs ?? ""]?.name }.compactMap(\.countedAs))
+  }
+
+  /// What lines count together for the next version; nil where one was not counted, or some of what it counts does not come
+  /// there.
+  func total(of lines: [AccountLine]?) -> UInt64? {
+    lines?.reduce(UInt64?(0)) { sum, line in
+      guard let sum, let count = line.count else { return nil }
+      return count > 0 && (line.narrowed != nil || parted.contains(line.path)) ? nil : sum + count
+    }
   }
 
   /// The lines that count for some lines, each once; nil where one has none.
@@ -137,12 +172,5 @@ private struct CountedLines {
       (line, hops) = (next, hops + 1)
     }
     return line
-  }
-}
-
-extension [AccountLine] {
-  /// What the lines count together; nil where one was not counted.
-  fileprivate var total: UInt64? {
-    reduce(UInt64?(0)) { sum, line in line.count.flatMap { count in sum.map { $0 + count } } }
   }
 }
