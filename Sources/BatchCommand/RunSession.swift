@@ -49,8 +49,7 @@ final class RunSession {
   ) throws -> MigrationJob.Report {
     let display = ProgressDisplay(options.progressMode) { [monitor] in monitor.value?.progressNow }
     defer { display.end() }
-    // The first checkpoint comes before the first row.
-    let pages = ProgramPages.release { [monitor] in monitor.value.map { $0.progress.checkpoints > 0 } ?? false }
+    let pages = ProgramPages.release()
     defer { pages.cancel() }
     let (started, date) = (ContinuousClock.now, Date())
     var signals: StopSignals?

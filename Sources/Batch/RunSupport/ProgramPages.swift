@@ -5,12 +5,12 @@ import Foundation
 ///
 /// They count for the memory of a run (I7). What is needed again comes back from the page cache.
 package enum ProgramPages {
-  /// Gives back the pages that are code every fifth of a second once planning is over, as `isPlanned` tells: each phase of
-  /// a run has other code, and the kernel brings in what lies around it. The timer is the caller's to cancel.
-  package static func release(when isPlanned: @escaping @Sendable () -> Bool) -> any DispatchSourceTimer {
+  /// Gives back the pages that are code every fifth of a second: each phase of a run has other code, and the kernel brings
+  /// in what lies around it. The timer is the caller's to cancel.
+  package static func release() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     timer.schedule(deadline: .now() + pause, repeating: pause)
-    timer.setEventHandler { if isPlanned() { giveBack() } }
+    timer.setEventHandler { giveBack() }
     timer.resume()
     return timer
   }
