@@ -18,6 +18,11 @@ struct ImportEndTests {
 
   private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
+  /// Removes the store and the list of rejects that an import made.
+  private func removeMade(_ list: String) throws {
+    for path in [store, list] { try FileManager.default.removeItem(atPath: path) }
+  }
+
   /// The numbers of the calls from a little before the store gets its name to the end, and what a whole import makes.
   private func moments(_ words: [String], list: String) throws -> (numbers: [Int], store: Data, list: Data) {
     let log = folder.newPath("calls")
@@ -26,7 +31,7 @@ struct ImportEndTests {
     let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map { $0.split(separator: " ") }
     let name = try #require(calls.first { $0.dropFirst() == ["rename", Substring(store)] }?.first.flatMap { Int($0) })
     let bytes = (try CommandFolder.bytes(store), try CommandFolder.bytes(list))
-    for path in [store, list] { try FileManager.default.removeItem(atPath: path) }
+    try removeMade(list)
     return (Array(max(1, name - 12)...calls.count), bytes.0, bytes.1)
   }
 
@@ -37,7 +42,7 @@ struct ImportEndTests {
       "godwit", words, launcher: imports.launcher(try imports.stop, "STOP_AT=\(number)", "STOP_WITH=KILL"))
     if killed.code == 128 + SIGKILL { return true }
     #expect(killed.code == 10, "\(number): \(killed)")
-    for path in [store, list] { try FileManager.default.removeItem(atPath: path) }
+    try removeMade(list)
     return false
   }
 
@@ -63,7 +68,7 @@ struct ImportEndTests {
       }
       #expect(try CommandFolder.bytes(store) == wanted.store && CommandFolder.bytes(list) == wanted.list, "\(number)")
       #expect(!isThere(imports.scratch), "\(number)")
-      for path in [store, list] { try FileManager.default.removeItem(atPath: path) }
+      try removeMade(list)
     }
     #expect(named > 2 && left > 1)
   }
@@ -79,7 +84,7 @@ struct ImportEndTests {
       #expect(again.code == (isOver ? 20 : 10), "\(number): \(again)")
       #expect(try CommandFolder.bytes(store) == wanted.store && CommandFolder.bytes(list) == wanted.list, "\(number)")
       #expect(!isThere(imports.scratch), "\(number)")
-      for path in [store, list] { try FileManager.default.removeItem(atPath: path) }
+      try removeMade(list)
     }
   }
 

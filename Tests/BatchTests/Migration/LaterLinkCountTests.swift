@@ -88,7 +88,7 @@ extension FusedLinkTests {
   /// Comics and novels have links of their own.
   private static let apart: Version = {
     let kinds = [("Comic", "comics"), ("Novel", "novels")]
-    let own = kinds.map { ($0.0, [StoreModels.link("readers", "Reader", $0.1, many: true)]) }
+    let own = kinds.map { ($0.0, [readers(many: true, inverse: $0.1)]) }
     return Version(
       links: ([], kinds.map { StoreModels.link($0.1, $0.0, "readers", many: true) }),
       kinds: Dictionary(uniqueKeysWithValues: own))
